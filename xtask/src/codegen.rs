@@ -62,7 +62,10 @@ fn find_protos(folder: &Path, found: &mut Vec<PathBuf>) -> Outcome {
         let path = entry.map_err(|error| at(folder, &error))?.path();
         if path.is_dir() {
             find_protos(&path, found)?;
-        } else if path.extension().is_some_and(|extension| extension == "proto") {
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "proto")
+        {
             found.push(path);
         }
     }
