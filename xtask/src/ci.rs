@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: what every change has to pass.
 
 use crate::Outcome;
-use crate::process::{command, run as run_command};
+use crate::process::{command, run as run_command, run_on_stdout};
 use crate::steps::{self, Step};
 use crate::{codegen, layers, tools};
 
@@ -101,7 +101,7 @@ fn test() -> Outcome {
     ];
     let mut nextest = tools::NEXTEST.command()?;
     // Snapshots that differ fail here instead of writing a new file.
-    run_command(nextest.args(args).env("INSTA_UPDATE", "no"))
+    run_on_stdout(nextest.args(args).env("INSTA_UPDATE", "no"))
 }
 
 fn doc() -> Outcome {

