@@ -11,7 +11,8 @@ const RRD_FOOTER: &[u8] = include_bytes!("../data/rrd_footer.bin");
 fn assert_is_the_recorded_store(store: &StoreId) {
     assert_eq!(store.kind(), StoreKind::Recording);
     assert_eq!(store.recording_id, "only_static_0");
-    assert_eq!(store.application_id.as_ref().unwrap().id, "golden");
+    let application = store.application_id.as_ref();
+    assert_eq!(application.map(|it| it.id.as_str()), Some("golden"));
 }
 
 #[test]
