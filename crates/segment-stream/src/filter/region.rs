@@ -1,0 +1,340 @@
+//! Boxes of segments and index values, and what is known of the rows for which something holds.
+
+use std::fmt;
+
+use segue_chunk::{SegmentId, TimeRange};
+
+use super::{IntervalSet, SegmentSet};
+
+/// How many entries of a list are printed.
+const PRINTED: usize = 8;
+
+/// The rows of some segments at some index values. Empty on both axes if empty on one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Region {
+    segments: SegmentSet,
+    index: IntervalSet,
+}
+
+impl Region {
+    /// The rows of `segments` whose index value is in `index`.
+    pub(crate) fn new(segments: SegmentSet, index: IntervalSet) -> Self {
+        if segments.is_empty() || index.is_empty() {
+            Self::empty()
+        } else {
+            Self { segments, index }
+        }
+    }
+
+    /// Every row.
+    pub(crate) fn all() -> Self {
+        Self {
+            segments: SegmentSet::All,
+            index: IntervalSet::all(),
+        }
+    }
+
+    /// No row.
+    pub(crate) fn empty() -> Self {
+        Self {
+            segments: SegmentSet::empty(),
+            index: IntervalSet::empty(),
+        }
+    }
+
+    /// The segments of the rows.
+    pub(crate) fn segments(&self) -> &SegmentSet {
+        &self.segments
+    }
+
+    /// The index values of the rows.
+    pub(crate) fn index(&self) -> &IntervalSet {
+        &self.index
+    }
+
+    /// Whether there is no row.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// Whether every row is in the region.
+    pub(crate) fn is_all(&self) -> bool {
+        self.segments == SegmentSet::All && self.index.is_all()
+    }
+
+    /// Whether rows of `segment` at the index value `value` are in the region.
+    pub(crate) fn contains(&self, segment: &SegmentId, value: i64) -> bool {
+        self.segments.contains(segment) && self.index.contains(value)
+    }
+
+    /// Whether every row of `other` is in the region.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        self.segments.covers(&other.segments) && self.index.covers(&other.index)
+    }
+
+    /// The rows in both regions.
+    pub(crate) fn intersect(&self, other: &Self) -> Self {
+        Self::new(
+            self.segments.intersect(&other.segments),
+            self.index.intersect(&other.index),
+        )
+    }
+
+    /// The smallest region that holds both.
+    fn hull(&self, other: &Self) -> Self {
+        Self {
+            segments: self.segments.union(&other.segments),
+            index: self.index.union(&other.index),
+        }
+    }
+
+    /// The region as text; `index` is the name of the index column.
+    pub(crate) fn display<'a>(&'a self, index: &'a str) -> impl fmt::Display + 'a {
+        Shown {
+            region: self,
+            index,
+        }
+    }
+}
+
+/// Where something holds: on no row outside `region`, and, if `exact`, on every row in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Bound {
+    /// The rows outside of which it does not hold.
+    pub(crate) region: Region,
+    /// Whether it holds on every row of the region.
+    pub(crate) exact: bool,
+}
+
+impl Bound {
+    /// It holds on the rows of `region`, and no others.
+    pub(crate) fn exactly(region: Region) -> Self {
+        Self {
+            region,
+            exact: true,
+        }
+    }
+
+    /// It may hold on any row of `region`.
+    pub(crate) fn within(region: Region) -> Self {
+        let exact = region.is_empty();
+        Self { region, exact }
+    }
+
+    /// Nothing is known.
+    pub(crate) fn unknown() -> Self {
+        Self::within(Region::all())
+    }
+
+    /// Where this and `other` hold.
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        let region = self.region.intersect(&other.region);
+        if self.exact && other.exact {
+            Self::exactly(region)
+        } else {
+            Self::within(region)
+        }
+    }
+
+    /// Where this or `other` holds.
+    pub(crate) fn or(&self, other: &Self) -> Self {
+        // An exact region that covers the other is the answer, however little is known of the other.
+        for (outer, inner) in [(self, other), (other, self)] {
+            if outer.exact && outer.region.covers(&inner.region) {
+                return outer.clone();
+            }
+        }
+        let (a, b) = (&self.region, &other.region);
+        let is_a_box = a.segments == b.segments || a.index == b.index;
+        let exact = is_a_box && self.exact && other.exact;
+        Self {
+            region: a.hull(b),
+            exact,
+        }
+    }
+
+    /// Where this does not hold.
+    pub(crate) fn not(&self) -> Self {
+        if !self.exact {
+            return Self::unknown();
+        }
+        let Region { segments, index } = &self.region;
+        if index.is_all() {
+            Self::exactly(Region::new(segments.complement(), IntervalSet::all()))
+        } else if *segments == SegmentSet::All {
+            Self::exactly(Region::new(SegmentSet::All, index.complement()))
+        } else if self.region.is_empty() {
+            Self::exactly(Region::all())
+        } else {
+            Self::unknown()
+        }
+    }
+}
+
+struct Shown<'a> {
+    region: &'a Region,
+    index: &'a str,
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Region { segments, index } = self.region;
+        if self.region.is_empty() {
+            return f.write_str("no rows");
+        }
+        if self.region.is_all() {
+            return f.write_str("all rows");
+        }
+        match segments {
+            SegmentSet::All => {}
+            SegmentSet::Only(ids) => {
+                f.write_str("segments in [")?;
+                list(f, ids.iter(), ids.len(), ", ", |f, id| write!(f, "{id}"))?;
+                f.write_str("]")?;
+            }
+            SegmentSet::Except(ids) => {
+                f.write_str("segments not in [")?;
+                list(f, ids.iter(), ids.len(), ", ", |f, id| write!(f, "{id}"))?;
+                f.write_str("]")?;
+            }
+        }
+        if index.is_all() {
+            return Ok(());
+        }
+        if *segments != SegmentSet::All {
+            f.write_str(", ")?;
+        }
+        write!(f, "{} in ", self.index)?;
+        list(f, index.iter(), index.iter().count(), " or ", range)
+    }
+}
+
+fn list<T>(
+    f: &mut fmt::Formatter<'_>,
+    items: impl Iterator<Item = T>,
+    len: usize,
+    separator: &str,
+    mut item: impl FnMut(&mut fmt::Formatter<'_>, T) -> fmt::Result,
+) -> fmt::Result {
+    for (i, value) in items.take(PRINTED).enumerate() {
+        if i > 0 {
+            f.write_str(separator)?;
+        }
+        item(f, value)?;
+    }
+    if len > PRINTED {
+        write!(f, "{separator}{} more", len - PRINTED)?;
+    }
+    Ok(())
+}
+
+fn range(f: &mut fmt::Formatter<'_>, range: TimeRange) -> fmt::Result {
+    match (range.start, range.end) {
+        (i64::MIN, end) => write!(f, "(.., {end}]"),
+        (start, i64::MAX) => write!(f, "[{start}, ..)"),
+        (start, end) => write!(f, "[{start}, {end}]"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(segments: &[&str], start: i64, end: i64) -> Region {
+        let ids = segments.iter().map(|&id| id.into()).collect();
+        Region::new(SegmentSet::Only(ids), TimeRange::new(start, end).into())
+    }
+
+    #[test]
+    fn regions_print_what_they_restrict() {
+        let from = Region::new(SegmentSet::All, TimeRange::new(5, i64::MAX).into());
+        let but = Region::new(
+            SegmentSet::one("a").complement(),
+            IntervalSet::from(TimeRange::new(3, 4)).complement(),
+        );
+        let printed = [
+            (Region::all(), "all rows"),
+            (Region::empty(), "no rows"),
+            (
+                rows(&["b", "a"], 0, 9),
+                "segments in [a, b], frame_nr in [0, 9]",
+            ),
+            (from, "frame_nr in [5, ..)"),
+            (but, "segments not in [a], frame_nr in (.., 2] or [5, ..)"),
+        ];
+        for (region, text) in printed {
+            assert_eq!(region.display("frame_nr").to_string(), text);
+        }
+    }
+
+    #[test]
+    fn long_lists_are_cut_when_printed() {
+        let ids: Vec<_> = (0..20).map(|i| format!("s{i:02}")).collect();
+        let ids: Vec<_> = ids.iter().map(String::as_str).collect();
+        let region = rows(&ids, i64::MIN, i64::MAX);
+        assert_eq!(
+            region.display("t").to_string(),
+            "segments in [s00, s01, s02, s03, s04, s05, s06, s07, 12 more]"
+        );
+    }
+
+    #[test]
+    fn a_union_is_exact_only_where_it_is_a_box() {
+        let bound = |segments: &[&str], start, end| Bound::exactly(rows(segments, start, end));
+        let cases = [
+            (
+                bound(&["a"], 0, 9),
+                bound(&["b"], 0, 9),
+                bound(&["a", "b"], 0, 9),
+            ),
+            (
+                bound(&["a"], 0, 4),
+                bound(&["a"], 5, 9),
+                bound(&["a"], 0, 9),
+            ),
+            (
+                bound(&["a", "b"], 0, 9),
+                bound(&["b"], 3, 4),
+                bound(&["a", "b"], 0, 9),
+            ),
+            (bound(&["a"], 0, 4), bound(&[], 0, 0), bound(&["a"], 0, 4)),
+            (
+                bound(&["a"], 0, 4),
+                bound(&["b"], 0, 9),
+                Bound::within(rows(&["a", "b"], 0, 9)),
+            ),
+        ];
+        for (a, b, expected) in cases {
+            assert_eq!(a.or(&b), expected);
+            assert_eq!(b.or(&a), expected);
+        }
+    }
+
+    #[test]
+    fn an_inexact_bound_spoils_a_union_unless_it_is_covered() {
+        let wide = Bound::exactly(rows(&["a"], 0, 9));
+        let inside = Bound::within(rows(&["a"], 3, 4));
+        assert_eq!(wide.or(&inside), wide);
+        let outside = Bound::within(rows(&["a"], 3, 40));
+        assert_eq!(wide.or(&outside), Bound::within(rows(&["a"], 0, 40)));
+    }
+
+    #[test]
+    fn what_holds_nowhere_is_known_exactly() {
+        let (a, b) = (
+            Bound::within(rows(&["a"], 0, 9)),
+            Bound::within(rows(&["b"], 0, 9)),
+        );
+        assert_eq!(a.and(&b), Bound::exactly(Region::empty()));
+        assert_eq!(a.and(&b).not(), Bound::exactly(Region::all()));
+    }
+
+    #[test]
+    fn only_an_exact_bound_of_one_axis_has_a_complement() {
+        let frames = Bound::exactly(Region::new(SegmentSet::All, TimeRange::new(0, 9).into()));
+        assert!(frames.not().exact);
+        assert_eq!(frames.not().not(), frames);
+        assert_eq!(Bound::exactly(rows(&["a"], 0, 9)).not(), Bound::unknown());
+        assert_eq!(Bound::within(frames.region).not(), Bound::unknown());
+    }
+}

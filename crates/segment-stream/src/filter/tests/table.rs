@@ -1,0 +1,286 @@
+//! Predicates as people write them, and what is read for them.
+
+use datafusion::logical_expr::{TableProviderFilterPushDown, col, lit};
+use segue_chunk::TimeRange;
+
+use super::*;
+use crate::filter::{IntervalSet, Region, SegmentSet};
+
+/// `EXACT`, or how DataFusion would answer, before the region.
+fn answer(index: usize, sql: &str) -> String {
+    let (name, kind) = COLUMNS[index];
+    let expr = ROWS.optimised(&ROWS.parse(sql)).unwrap();
+    ROWS.check(Some((name, kind)), &expr).unwrap();
+    let analysis = Filters::analyse(Some((name, kind)), &[&expr]);
+    format!(
+        "{:?}: {}",
+        analysis.pushdown[0],
+        analysis.region.display(name)
+    )
+}
+
+#[track_caller]
+fn expect(index: usize, cases: &[(&str, &str)]) {
+    let wrong: Vec<_> = cases
+        .iter()
+        .map(|&(sql, expected)| (sql, answer(index, sql), expected))
+        .filter(|(_, answer, expected)| answer != expected)
+        .collect();
+    assert!(wrong.is_empty(), "(sql, answer, expected): {wrong:#?}");
+}
+
+const SPAN: usize = 0;
+const LOG_TIME: usize = 1;
+const FRAME: usize = 2;
+
+#[test]
+fn comparisons_of_a_sequence_become_ranges() {
+    expect(
+        FRAME,
+        &[
+            ("frame_nr < 10", "Exact: frame_nr in (.., 9]"),
+            ("10 < frame_nr", "Exact: frame_nr in [11, ..)"),
+            ("frame_nr <> 3", "Exact: frame_nr in (.., 2] or [4, ..)"),
+            (
+                "frame_nr IS DISTINCT FROM 3",
+                "Exact: frame_nr in (.., 2] or [4, ..)",
+            ),
+            (
+                "frame_nr IS NOT DISTINCT FROM 3",
+                "Exact: frame_nr in [3, 3]",
+            ),
+            ("frame_nr BETWEEN 3 AND 5", "Exact: frame_nr in [3, 5]"),
+            (
+                "frame_nr NOT BETWEEN 3 AND 5",
+                "Exact: frame_nr in (.., 2] or [6, ..)",
+            ),
+            (
+                "NOT (frame_nr >= 3 AND frame_nr < 5)",
+                "Exact: frame_nr in (.., 2] or [5, ..)",
+            ),
+            (
+                "frame_nr IN (5, 1, 2, 3, 9)",
+                "Exact: frame_nr in [1, 3] or [5, 5] or [9, 9]",
+            ),
+            (
+                "frame_nr NOT IN (1, 2, 3, 9)",
+                "Exact: frame_nr in (.., 0] or [4, 8] or [10, ..)",
+            ),
+            ("frame_nr < 10.5", "Exact: frame_nr in (.., 10]"),
+            ("frame_nr = 10.5", "Exact: no rows"),
+            ("frame_nr IN (1.0, 2.5)", "Exact: frame_nr in [1, 1]"),
+            ("frame_nr < 18446744073709551615", "Exact: all rows"),
+            ("frame_nr >= -9223372036854775808", "Exact: all rows"),
+            ("frame_nr > 9223372036854775807", "Exact: no rows"),
+            ("frame_nr < 3 AND frame_nr > 5", "Exact: no rows"),
+            ("frame_nr IS NOT NULL", "Exact: all rows"),
+            ("frame_nr IS NULL", "Exact: no rows"),
+        ],
+    );
+}
+
+#[test]
+fn conditions_on_segments_become_sets() {
+    expect(
+        FRAME,
+        &[
+            ("rerun_segment_id = 'a'", "Exact: segments in [a]"),
+            ("'a' <> rerun_segment_id", "Exact: segments not in [a]"),
+            (
+                "rerun_segment_id IN ('a', 'b')",
+                "Exact: segments in [a, b]",
+            ),
+            (
+                "rerun_segment_id NOT IN ('e', 'd', 'c', 'b')",
+                "Exact: segments not in [b, c, d, e]",
+            ),
+            (
+                "rerun_segment_id = 'a' AND rerun_segment_id = 'b'",
+                "Exact: no rows",
+            ),
+            (
+                "rerun_segment_id = 'a' AND frame_nr < 3",
+                "Exact: segments in [a], frame_nr in (.., 2]",
+            ),
+            (
+                "rerun_segment_id = arrow_cast('a', 'Utf8View')",
+                "Exact: segments in [a]",
+            ),
+            ("rerun_segment_id < 'b'", "Unsupported: all rows"),
+            ("rerun_segment_id LIKE 'a%'", "Unsupported: all rows"),
+            ("upper(rerun_segment_id) = 'A'", "Unsupported: all rows"),
+        ],
+    );
+}
+
+#[test]
+fn null_is_neither_true_nor_false() {
+    expect(
+        FRAME,
+        &[
+            ("frame_nr = NULL", "Exact: no rows"),
+            ("NOT (frame_nr = NULL)", "Exact: no rows"),
+            (
+                "frame_nr IN (1, 2, 3, 4, NULL)",
+                "Exact: frame_nr in [1, 4]",
+            ),
+            ("frame_nr NOT IN (1, 2, 3, 4, NULL)", "Exact: no rows"),
+            ("NOT (frame_nr IN (1, NULL))", "Exact: no rows"),
+            ("rerun_segment_id NOT IN ('a', NULL)", "Exact: no rows"),
+            (
+                "(frame_nr < 3 AND NULL) IS NULL",
+                "Exact: frame_nr in (.., 2]",
+            ),
+            (
+                "(frame_nr IN (1, NULL)) IS NOT TRUE",
+                "Exact: frame_nr in (.., 0] or [2, ..)",
+            ),
+            ("frame_nr IS DISTINCT FROM NULL", "Exact: all rows"),
+            ("x = NULL", "Exact: no rows"),
+        ],
+    );
+}
+
+#[test]
+fn what_is_not_understood_leaves_the_rest_to_narrow() {
+    expect(
+        FRAME,
+        &[
+            ("flag", "Unsupported: all rows"),
+            ("frame_nr < 3 AND flag", "Inexact: frame_nr in (.., 2]"),
+            ("frame_nr < 3 OR flag", "Unsupported: all rows"),
+            (
+                "NOT (frame_nr >= 3 OR flag)",
+                "Inexact: frame_nr in (.., 2]",
+            ),
+            (
+                "frame_nr < 9 OR (frame_nr < 3 AND flag)",
+                "Exact: frame_nr in (.., 8]",
+            ),
+            ("frame_nr < 3 AND frame_nr > 5 AND flag", "Exact: no rows"),
+            (
+                "(rerun_segment_id = 'a' AND frame_nr = 1) OR (rerun_segment_id = 'b' AND frame_nr = 2)",
+                "Inexact: segments in [a, b], frame_nr in [1, 2]",
+            ),
+            ("frame_nr + 1 < 3", "Unsupported: all rows"),
+            ("CAST(frame_nr AS VARCHAR) > '2'", "Unsupported: all rows"),
+            ("frame_nr < x", "Unsupported: all rows"),
+            ("log_time < TIMESTAMP '1970-01-01'", "Unsupported: all rows"),
+            ("span IS NULL AND frame_nr = 2", "Exact: no rows"),
+        ],
+    );
+}
+
+#[test]
+fn times_are_compared_as_instants() {
+    expect(
+        LOG_TIME,
+        &[
+            (
+                "log_time < TIMESTAMP '1970-01-01T00:00:01'",
+                "Exact: log_time in (.., 999999999]",
+            ),
+            (
+                "log_time >= '1970-01-01T00:00:01'",
+                "Exact: log_time in [1000000000, ..)",
+            ),
+            (
+                "log_time = arrow_cast(2, 'Timestamp(Millisecond, None)')",
+                "Exact: log_time in [2000000, 2000000]",
+            ),
+            (
+                "log_time > arrow_cast(2, 'Timestamp(Second, Some(\"UTC\"))')",
+                "Exact: log_time in [2000000001, ..)",
+            ),
+            (
+                "log_time < DATE '1970-01-02'",
+                "Exact: log_time in (.., 86399999999999]",
+            ),
+            (
+                "date_trunc('day', log_time) = TIMESTAMP '1970-01-01'",
+                "Unsupported: all rows",
+            ),
+            ("frame_nr < 3", "Unsupported: all rows"),
+        ],
+    );
+    expect(
+        SPAN,
+        &[
+            (
+                "span < arrow_cast(5, 'Duration(Nanosecond)')",
+                "Exact: span in (.., 4]",
+            ),
+            (
+                "span < INTERVAL '5 seconds'",
+                "Exact: span in (.., 4999999999]",
+            ),
+            ("span < INTERVAL '1 day'", "Exact: all rows"),
+            (
+                "span < arrow_cast(5, 'Duration(Second)')",
+                "Exact: span in (.., 4999999999]",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_view_without_index_is_narrowed_by_segment_only() {
+    let segment = ROWS.parse("rerun_segment_id = 'a'");
+    let frame = ROWS.parse("frame_nr < 3");
+    let analysis = Filters::analyse(None, &[&segment, &frame]);
+    assert_eq!(
+        analysis.region,
+        Region::new(SegmentSet::one("a"), IntervalSet::all())
+    );
+    use TableProviderFilterPushDown::{Exact, Unsupported};
+    assert_eq!(analysis.pushdown, [Exact, Unsupported]);
+}
+
+#[test]
+fn several_filters_are_met_together_and_answered_one_by_one() {
+    let filters = [
+        "rerun_segment_id = 'a'",
+        "frame_nr < 3",
+        "frame_nr >= 0 AND flag",
+        "flag",
+    ];
+    let exprs = filters.map(|sql| ROWS.parse(sql));
+    let analysis = Filters::analyse(Some(COLUMNS[FRAME]), &exprs.each_ref());
+    let expected = Region::new(SegmentSet::one("a"), TimeRange::new(0, 2).into());
+    assert_eq!(analysis.region, expected);
+    use TableProviderFilterPushDown::{Exact, Inexact, Unsupported};
+    assert_eq!(analysis.pushdown, [Exact, Exact, Inexact, Unsupported]);
+    assert!(Filters::analyse(None, &[]).region.is_all());
+}
+
+#[test]
+fn a_list_that_would_be_compared_in_a_wider_type_is_not_understood_as_written() {
+    let list = vec![lit(BIG + 1), lit(0.5)];
+    let written = col("frame_nr").in_list(list, false);
+    let truth = ROWS.check(Some(COLUMNS[FRAME]), &written).unwrap();
+    assert!(truth.yes.region.is_all() && !truth.yes.exact);
+    let optimised = ROWS.optimised(&written).unwrap();
+    let truth = ROWS.check(Some(COLUMNS[FRAME]), &optimised).unwrap();
+    assert!(truth.yes.exact && truth.yes.region.contains(&"a".into(), BIG));
+}
+
+#[test]
+fn long_chains_and_deep_trees_are_read_without_deep_recursion() {
+    let frame = |value: i64| col("frame_nr").eq(lit(value));
+    let chain = (0..3000)
+        .map(|value| frame(2 * value))
+        .reduce(|a, b| a.or(b))
+        .unwrap();
+    let index = Some(COLUMNS[FRAME]);
+    let analysis = Filters::analyse(index, &[&chain]);
+    assert_eq!(analysis.pushdown, [TableProviderFilterPushDown::Exact]);
+    assert_eq!(analysis.region.index().iter().count(), 3000);
+
+    let deep = (0..1000).fold(frame(1), |expr, _| expr.is_true());
+    let analysis = Filters::analyse(index, &[&deep]);
+    assert_eq!(
+        analysis.pushdown,
+        [TableProviderFilterPushDown::Unsupported]
+    );
+    assert!(analysis.region.is_all());
+}

@@ -1,0 +1,28 @@
+//! Recordings as ordered DataFusion tables.
+//!
+//! [`SegmentStreamTable`] is a `TableProvider` over a dataset of any
+//! [`ChunkSource`](segue_chunk::ChunkSource). Its rows are ordered by segment and index, and are made while
+//! the chunks arrive:
+//!
+//! * planning reads metadata only: filters are turned into the segments and index values to read
+//!   (`filter`), chunk infos are asked for and put in order (`plan`), and spread over partitions as
+//!   DataFusion spreads rows by hash (`partition`), so that joins and aggregates on the segment need no
+//!   shuffle;
+//! * [`SegmentStreamExec`] describes the read; executing it starts nothing before the first poll;
+//! * per partition, `fetch` asks for the chunks in the order of the plan, a few units ahead, and `stream`
+//!   emits the rows below the start of the next chunk to come, since those are final.
+//!
+//! It sees chunk sources only, never the network behind them.
+
+mod exec;
+mod fetch;
+mod filter;
+mod options;
+mod partition;
+mod plan;
+mod stream;
+mod table;
+
+pub use exec::SegmentStreamExec;
+pub use options::SegmentStreamOptions;
+pub use table::{SegmentStreamTable, SegmentStreamTableBuilder};

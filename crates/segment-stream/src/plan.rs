@@ -1,0 +1,218 @@
+//! What a scan reads, in which order.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use datafusion::error::Result;
+use segue_chunk::{ChunkInfo, ChunkSource, SegmentId, View};
+
+use crate::filter::IntervalSet;
+use crate::partition::partition_segments;
+
+/// What all partitions of a scan have in common.
+#[derive(Debug)]
+pub(crate) struct Scan {
+    /// Where the chunks come from.
+    pub(crate) source: Arc<dyn ChunkSource>,
+    /// The dataset.
+    pub(crate) dataset: Arc<str>,
+    /// Columns of all of the dataset, that chunks are checked against.
+    pub(crate) dataset_schema: Arc<segue_chunk::DatasetSchema>,
+    /// What makes rows.
+    pub(crate) view: Arc<View>,
+    /// Index values to read. No others are emitted.
+    pub(crate) index_values: IntervalSet,
+    /// What is read of each segment, ascending.
+    pub(crate) segments: Vec<Arc<SegmentPlan>>,
+}
+
+/// What a scan reads of one segment.
+#[derive(Debug)]
+pub(crate) struct SegmentPlan {
+    /// The segment.
+    pub(crate) id: SegmentId,
+    /// Its chunks: those without a start first, since they can matter to every row, then by start.
+    pub(crate) chunks: Vec<ChunkInfo>,
+}
+
+/// Puts chunk infos in the order in which they are asked for, delivered and turned into rows.
+pub(crate) fn order(infos: Vec<ChunkInfo>) -> Vec<Arc<SegmentPlan>> {
+    let mut segments: BTreeMap<SegmentId, Vec<ChunkInfo>> = BTreeMap::new();
+    for info in infos {
+        segments.entry(info.segment.clone()).or_default().push(info);
+    }
+    let plan = segments.into_iter().map(|(id, mut chunks)| {
+        // `None` sorts before any start.
+        chunks.sort_by_key(|info| (info.start, info.id));
+        chunks.dedup_by_key(|info| info.id);
+        Arc::new(SegmentPlan { id, chunks })
+    });
+    plan.collect()
+}
+
+/// The segments of one partition, ascending.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PartitionPlan {
+    /// The segments.
+    pub(crate) segments: Vec<Arc<SegmentPlan>>,
+}
+
+/// How the segments of a scan are spread over partitions.
+#[derive(Clone, Debug)]
+pub(crate) struct Partitions {
+    /// One plan per partition.
+    pub(crate) plans: Vec<PartitionPlan>,
+    /// Whether a segment is in the partition that DataFusion's hash of its id names.
+    pub(crate) are_hashed: bool,
+}
+
+impl Partitions {
+    /// Spreads `segments` over at most `target` partitions: by hash if there are enough, else one each.
+    pub(crate) fn of(segments: &[Arc<SegmentPlan>], target: usize) -> Result<Self> {
+        let target = target.max(1);
+        let are_hashed = segments.len() >= target;
+        let count = if are_hashed { target } else { segments.len() };
+        let places = match are_hashed {
+            true => {
+                let ids: Vec<SegmentId> = segments.iter().map(|s| s.id.clone()).collect();
+                partition_segments(&ids, count)?
+            }
+            false => (0..count).collect(),
+        };
+        let mut plans = vec![PartitionPlan::default(); count];
+        for (segment, place) in segments.iter().zip(places) {
+            plans[place].segments.push(Arc::clone(segment));
+        }
+        Ok(Self { plans, are_hashed })
+    }
+}
+
+/// A run of consecutive chunks of a partition's plan that are asked for together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unit {
+    /// By position of the segment in the plan, the positions of the chunks in the segment. Ascending.
+    pub(crate) runs: Vec<(usize, Range<usize>)>,
+}
+
+impl PartitionPlan {
+    /// Cuts the plan into units of at most `unit_bytes` expected bytes, or of one larger chunk.
+    pub(crate) fn units(&self, unit_bytes: usize) -> Vec<Unit> {
+        let limit = unit_bytes as u64;
+        let mut units: Vec<Unit> = Vec::new();
+        let mut room = 0u64;
+        for (segment, plan) in self.segments.iter().enumerate() {
+            for (chunk, info) in plan.chunks.iter().enumerate() {
+                let size = info.estimated_size();
+                match units.last_mut() {
+                    Some(unit) if size <= room => {
+                        unit.push(segment, chunk);
+                        room -= size;
+                    }
+                    _ => {
+                        let runs = vec![(segment, chunk..chunk + 1)];
+                        units.push(Unit { runs });
+                        room = limit.saturating_sub(size);
+                    }
+                }
+            }
+        }
+        units
+    }
+
+    /// The chunks of a unit, in order.
+    pub(crate) fn chunks<'a>(&'a self, unit: &'a Unit) -> impl Iterator<Item = &'a ChunkInfo> {
+        unit.runs
+            .iter()
+            .flat_map(|(segment, run)| &self.segments[*segment].chunks[run.clone()])
+    }
+}
+
+impl Unit {
+    fn push(&mut self, segment: usize, chunk: usize) {
+        match self.runs.last_mut() {
+            Some((last, run)) if *last == segment => run.end = chunk + 1,
+            _ => self.runs.push((segment, chunk..chunk + 1)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use segue_chunk::ChunkId;
+
+    use super::*;
+
+    fn info(segment: &str, id: u64, start: Option<i64>, size: u64) -> ChunkInfo {
+        ChunkInfo {
+            id: ChunkId::from_parts(0, id),
+            segment: segment.into(),
+            layer: "base".into(),
+            entity: "/a".into(),
+            is_static: start.is_none(),
+            byte_len: size,
+            byte_len_uncompressed: None,
+            start,
+            end: None,
+            num_rows: None,
+            key: Default::default(),
+        }
+    }
+
+    fn ids(plan: &PartitionPlan, unit: &Unit) -> Vec<u64> {
+        plan.chunks(unit).map(|info| info.id.parts().1).collect()
+    }
+
+    #[test]
+    fn segments_ascend_static_chunks_come_first_and_the_rest_by_start() {
+        let plan = order(vec![
+            info("b", 1, Some(5), 1),
+            info("a", 2, Some(9), 1),
+            info("a", 3, Some(i64::MIN), 1),
+            info("a", 4, None, 1),
+            info("a", 2, Some(9), 1),
+        ]);
+        let all: Vec<_> = plan
+            .iter()
+            .map(|s| (s.id.as_str(), s.chunks.len()))
+            .collect();
+        assert_eq!(all, [("a", 3), ("b", 1)]);
+        let order: Vec<_> = plan[0].chunks.iter().map(|c| c.id.parts().1).collect();
+        assert_eq!(order, [4, 3, 2]);
+    }
+
+    #[test]
+    fn units_hold_consecutive_chunks_up_to_the_limit_or_one_larger_chunk() {
+        let segments = order(vec![
+            info("a", 1, Some(1), 4),
+            info("a", 2, Some(2), 4),
+            info("a", 3, Some(3), 100),
+            info("b", 4, Some(1), 3),
+            info("b", 5, Some(2), 3),
+            info("c", 6, Some(1), 4),
+        ]);
+        let plan = PartitionPlan { segments };
+        let units = plan.units(10);
+        let units: Vec<_> = units.iter().map(|unit| ids(&plan, unit)).collect();
+        assert_eq!(units, [vec![1, 2], vec![3], vec![4, 5, 6]]);
+        assert!(PartitionPlan::default().units(10).is_empty());
+    }
+
+    #[test]
+    fn few_segments_have_a_partition_each_and_many_are_hashed() {
+        let segments = order(
+            (0..20)
+                .map(|n| info(&format!("s{n:02}"), n, Some(0), 1))
+                .collect(),
+        );
+        let few = Partitions::of(&segments[..3], 7).unwrap();
+        assert_eq!((few.plans.len(), few.are_hashed), (3, false));
+        let many = Partitions::of(&segments, 7).unwrap();
+        assert_eq!((many.plans.len(), many.are_hashed), (7, true));
+        let count: usize = many.plans.iter().map(|plan| plan.segments.len()).sum();
+        assert_eq!(count, 20);
+        for plan in &many.plans {
+            assert!(plan.segments.is_sorted_by_key(|segment| segment.id.clone()));
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! The rows of one partition, made while its chunks arrive.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::compute::concat_batches;
+use datafusion::arrow::datatypes::SchemaRef;
+use futures::stream::{BoxStream, Stream, TryStreamExt};
+use segue_chunk::assemble::{Limits, SegmentChunks, assemble, assemble_static};
+use segue_chunk::{Chunk, TimeRange};
+use segue_error::{Error, ErrorCode, Result};
+
+use crate::fetch::Delivery;
+use crate::plan::{PartitionPlan, Scan, SegmentPlan};
+
+/// How large the batches of a partition are, and where it stops.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Emission {
+    /// Rows and bytes of a batch.
+    pub(crate) batch: Limits,
+    /// Most rows in all.
+    pub(crate) fetch: Option<usize>,
+}
+
+/// The rows of `plan`, ascending by segment and index, in full batches.
+///
+/// A row is emitted once no chunk to come can change it: when the next chunk of its segment starts above.
+pub(crate) fn rows(
+    scan: Arc<Scan>,
+    plan: PartitionPlan,
+    projection: Arc<[usize]>,
+    emission: Emission,
+    deliveries: BoxStream<'static, Result<Delivery>>,
+    schema: SchemaRef,
+) -> impl Stream<Item = Result<RecordBatch>> + Send + 'static {
+    let driver = Driver {
+        segments: plan.segments.into_iter().map(OpenSegment::new).collect(),
+        finished: 0,
+        pending: Pending::new(schema),
+        left: emission.fetch.unwrap_or(usize::MAX),
+        limits: emission.batch,
+        scan,
+        projection,
+        deliveries,
+    };
+    futures::stream::try_unfold(driver, |mut driver| async move {
+        let batch = driver.next_batch().await?;
+        Ok(batch.map(|batch| (batch, driver)))
+    })
+}
+
+/// Owns all that a partition holds; dropped as a whole at the end, on error, and with the stream.
+struct Driver {
+    scan: Arc<Scan>,
+    projection: Arc<[usize]>,
+    deliveries: BoxStream<'static, Result<Delivery>>,
+    /// Segments whose rows are not all emitted, in the order of the plan. Only the first emits.
+    segments: VecDeque<OpenSegment>,
+    /// Segments that are done: the position in the plan of the first open one.
+    finished: usize,
+    pending: Pending,
+    /// Rows that may still be emitted.
+    left: usize,
+    limits: Limits,
+}
+
+/// A segment of which rows are still to be emitted.
+struct OpenSegment {
+    plan: Arc<SegmentPlan>,
+    /// How many chunks of the plan have come.
+    delivered: usize,
+    /// Those of them that can still matter.
+    chunks: Vec<Arc<Chunk>>,
+    /// The largest index value of each of those; `None` where it matters to every row.
+    ends: Vec<Option<i64>>,
+    /// Smallest index value whose row is not emitted; `None` once there can be no more.
+    cursor: Option<i64>,
+}
+
+impl Driver {
+    async fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        while self.left > 0 {
+            let is_full = self.assemble_final_rows()?;
+            if is_full || self.segments.is_empty() {
+                break;
+            }
+            match self.deliveries.try_next().await? {
+                Some(delivery) => self.deliver(delivery)?,
+                None => return Err(ended_early(&self.scan)),
+            }
+        }
+        let batch = self.pending.take()?;
+        self.left -= batch.as_ref().map_or(0, RecordBatch::num_rows);
+        Ok(batch)
+    }
+
+    fn deliver(&mut self, delivery: Delivery) -> Result<()> {
+        for (at, chunk) in delivery {
+            let place = at.checked_sub(self.finished);
+            let Some(segment) = place.and_then(|place| self.segments.get_mut(place)) else {
+                return Err(ended_early(&self.scan));
+            };
+            segment.deliver(chunk, &self.scan);
+        }
+        Ok(())
+    }
+
+    /// Assembles rows that are final until a batch is full (`true`) or more chunks are needed (`false`).
+    fn assemble_final_rows(&mut self) -> Result<bool> {
+        while let Some(segment) = self.segments.front_mut() {
+            let rows = self.limits.rows.min(self.left) - self.pending.rows;
+            if rows == 0 {
+                return Ok(true);
+            }
+            let limits = Limits {
+                rows,
+                bytes: self.limits.bytes.saturating_sub(self.pending.bytes).max(1),
+            };
+            let chunks = SegmentChunks {
+                view: &self.scan.view,
+                projection: &self.projection,
+                segment: &segment.plan.id,
+                chunks: &segment.chunks,
+            };
+            let is_complete = segment.is_complete();
+            if self.scan.view.index().is_none() {
+                if !is_complete {
+                    return Ok(false);
+                }
+                self.pending.push(assemble_static(&chunks)?);
+                segment.cursor = None;
+            } else if let Some(window) = segment.final_window(&self.scan) {
+                let assembled = assemble(&chunks, window, limits)?;
+                let is_full = assembled.next.is_some();
+                let next = assembled.next.or_else(|| window.end.checked_add(1));
+                self.pending.push(assembled.batch);
+                segment.advance(next);
+                if is_full {
+                    return Ok(true);
+                }
+                continue;
+            } else if !is_complete {
+                return Ok(false);
+            }
+            self.segments.pop_front();
+            self.finished += 1;
+        }
+        Ok(false)
+    }
+}
+
+impl OpenSegment {
+    fn new(plan: Arc<SegmentPlan>) -> Self {
+        Self {
+            plan,
+            delivered: 0,
+            chunks: Vec::new(),
+            ends: Vec::new(),
+            cursor: Some(i64::MIN),
+        }
+    }
+
+    fn deliver(&mut self, chunk: Arc<Chunk>, scan: &Scan) {
+        let column = scan
+            .view
+            .index()
+            .and_then(|index| chunk.timeline(&index.name));
+        let end = column
+            .and_then(|column| column.bounds())
+            .map(|(_, last)| last);
+        self.delivered += 1;
+        // A chunk without rows has no last value, and no value at all.
+        if chunk.num_rows() > 0 {
+            self.chunks.push(chunk);
+            self.ends.push(end);
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.delivered == self.plan.chunks.len()
+    }
+
+    /// The next run of wanted index values whose rows no chunk to come can change.
+    fn final_window(&self, scan: &Scan) -> Option<TimeRange> {
+        let start = self.cursor?;
+        let end = match self.plan.chunks.get(self.delivered) {
+            None => i64::MAX,
+            // A chunk without a start can have a value anywhere.
+            Some(next) => next.start?.checked_sub(1)?,
+        };
+        let horizon = TimeRange::new(start, end);
+        let wanted = scan
+            .index_values
+            .iter()
+            .map(|range| range.intersection(&horizon));
+        wanted.into_iter().find(|window| !window.is_empty())
+    }
+
+    /// Goes on at index value `next`, and lets go of the chunks that end before it.
+    fn advance(&mut self, next: Option<i64>) {
+        self.cursor = next;
+        let matters = |end: &Option<i64>| match (end, next) {
+            (Some(end), Some(next)) => *end >= next,
+            (Some(_), None) => false,
+            (None, _) => true,
+        };
+        let mut ends = self.ends.iter();
+        self.chunks.retain(|_| ends.next().is_some_and(matters));
+        self.ends.retain(matters);
+    }
+}
+
+/// Rows that are assembled but do not fill a batch yet.
+struct Pending {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+    rows: usize,
+    bytes: usize,
+}
+
+impl Pending {
+    fn new(schema: SchemaRef) -> Self {
+        Self {
+            schema,
+            batches: Vec::new(),
+            rows: 0,
+            bytes: 0,
+        }
+    }
+
+    fn push(&mut self, batch: RecordBatch) {
+        if batch.num_rows() > 0 {
+            self.rows += batch.num_rows();
+            self.bytes += batch.get_array_memory_size();
+            self.batches.push(batch);
+        }
+    }
+
+    /// All rows as one batch; `None` if there are none.
+    fn take(&mut self) -> Result<Option<RecordBatch>> {
+        (self.rows, self.bytes) = (0, 0);
+        let batches = std::mem::take(&mut self.batches);
+        if batches.len() <= 1 {
+            return Ok(batches.into_iter().next());
+        }
+        let batch = concat_batches(&self.schema, &batches).map_err(|error| {
+            Error::new(
+                ErrorCode::Internal,
+                "segment_stream.emit",
+                format!("arrow could not join batches: {error}"),
+            )
+            .with_source(error)
+        })?;
+        Ok(Some(batch))
+    }
+}
+
+fn ended_early(scan: &Scan) -> Error {
+    let dataset = &scan.dataset;
+    Error::new(
+        ErrorCode::Invariant,
+        "segment_stream.stream",
+        format!("the chunks of dataset '{dataset}' did not come in the order of the plan"),
+    )
+}

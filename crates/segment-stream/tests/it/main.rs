@@ -1,0 +1,8 @@
+//! Integration tests of segment streams over scripted sources.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod claims;
+mod equivalence;
+mod execution;
+mod faults;
+mod support;

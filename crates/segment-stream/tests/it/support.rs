@@ -1,0 +1,128 @@
+//! Sessions, tables and their plain counterparts.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::util::pretty::pretty_format_batches;
+use datafusion::datasource::MemTable;
+use datafusion::error::Result;
+use datafusion::execution::config::SessionConfig;
+use datafusion::physical_plan::{ExecutionPlan, displayable};
+use datafusion::prelude::SessionContext;
+use segue_chunk::assemble::{Limits, SegmentChunks, assemble, assemble_static};
+use segue_chunk::testing::{ChunkBuilder, ScriptedSource, schema_of};
+use segue_chunk::{Chunk, ChunkSource, Contents, SegmentId, TimeRange, View};
+use segue_segment_stream::{SegmentStreamOptions, SegmentStreamTable};
+
+pub(crate) const SCALAR: &str = "Scalars:scalars";
+
+pub(crate) fn config(partitions: usize, batch_size: usize) -> SessionConfig {
+    let config = SessionConfig::new()
+        .with_target_partitions(partitions)
+        .with_batch_size(batch_size)
+        .with_option_extension(SegmentStreamOptions::default());
+    config.set_bool("datafusion.execution.collect_statistics", false)
+}
+
+pub(crate) async fn table(
+    source: &Arc<ScriptedSource>,
+    index: Option<&str>,
+) -> Arc<SegmentStreamTable> {
+    let source: Arc<dyn ChunkSource> = Arc::clone(source) as _;
+    let builder = SegmentStreamTable::builder(source, "d");
+    let builder = match index {
+        Some(index) => builder.index(index),
+        None => builder,
+    };
+    Arc::new(builder.build().await.unwrap())
+}
+
+/// A session with the dataset `d` of `source`, ordered by `frame`, as table `t`.
+pub(crate) async fn session(source: &Arc<ScriptedSource>, config: SessionConfig) -> SessionContext {
+    let context = SessionContext::new_with_config(config);
+    let table = table(source, Some("frame")).await;
+    context.register_table("t", table).unwrap();
+    context
+}
+
+pub(crate) fn source(chunks: Vec<Chunk>) -> Arc<ScriptedSource> {
+    Arc::new(ScriptedSource::new().dataset("d", chunks))
+}
+
+pub(crate) async fn plan(context: &SessionContext, sql: &str) -> Arc<dyn ExecutionPlan> {
+    let frame = context.sql(sql).await.unwrap();
+    frame.create_physical_plan().await.unwrap()
+}
+
+pub(crate) fn shown(plan: &Arc<dyn ExecutionPlan>) -> String {
+    displayable(plan.as_ref()).indent(false).to_string()
+}
+
+pub(crate) async fn batches(context: &SessionContext, sql: &str) -> Result<Vec<RecordBatch>> {
+    context.sql(sql).await?.collect().await
+}
+
+/// The rows as text, in the order in which they come.
+pub(crate) fn lines(batches: &[RecordBatch]) -> Vec<String> {
+    let text = pretty_format_batches(batches).unwrap().to_string();
+    let rows = text.lines().filter(|line| line.starts_with('|')).skip(1);
+    let cells = rows.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    cells.collect()
+}
+
+/// The rows as text, sorted.
+pub(crate) async fn rows(context: &SessionContext, sql: &str) -> Vec<String> {
+    let batches = batches(context, sql).await;
+    let mut rows = lines(&batches.unwrap_or_else(|error| panic!("{sql}: {error}")));
+    rows.sort();
+    rows
+}
+
+/// All rows of `chunks`, assembled at once, as a plain table.
+pub(crate) fn reference(chunks: &[Chunk], index: Option<&str>) -> MemTable {
+    let view = View::resolve(&schema_of(chunks), index, &Contents::default()).unwrap();
+    let projection: Vec<usize> = (0..view.schema().fields().len()).collect();
+    let mut segments: Vec<&SegmentId> = chunks.iter().map(Chunk::segment).collect();
+    segments.sort();
+    segments.dedup();
+    let all = segments.into_iter().map(|segment| {
+        let own = chunks.iter().filter(|chunk| chunk.segment() == segment);
+        let own: Vec<Arc<Chunk>> = own.cloned().map(Arc::new).collect();
+        let chunks = SegmentChunks {
+            view: &view,
+            projection: &projection,
+            segment,
+            chunks: &own,
+        };
+        let limits = Limits {
+            rows: usize::MAX,
+            bytes: usize::MAX,
+        };
+        match index {
+            Some(_) => assemble(&chunks, TimeRange::ALL, limits).unwrap().batch,
+            None => assemble_static(&chunks).unwrap(),
+        }
+    });
+    MemTable::try_new(Arc::clone(view.schema()), vec![all.collect()]).unwrap()
+}
+
+/// `segments` segments of `frames` rows each in chunks of `per_chunk`; `/a` on every frame, `/b` on even
+/// ones, with values that name segment and frame.
+pub(crate) fn regular(segments: usize, frames: usize, per_chunk: usize) -> Vec<Chunk> {
+    let mut chunks = Vec::new();
+    for segment in 0..segments {
+        for (entity, step) in [("/a", 1), ("/b", 2)] {
+            let all: Vec<usize> = (0..frames).step_by(step).collect();
+            for part in all.chunks(per_chunk) {
+                let id = chunks.len() as u64 + 1;
+                let values = part.iter().map(|frame| Some((segment * 10_000 + frame) as f64));
+                let chunk = ChunkBuilder::new(format!("s{segment:02}"), entity)
+                    .id(id)
+                    .sequence("frame", part.iter().map(|&frame| frame as i64))
+                    .floats(SCALAR, values);
+                chunks.push(chunk.build());
+            }
+        }
+    }
+    chunks
+}
