@@ -5,7 +5,8 @@
 //! hash and seed included.
 //!
 //! It holds for the segment column as declared, `Utf8`. A `LargeUtf8` column is placed alike, and so is a
-//! dictionary of either; a `Utf8View` column is not: short views are hashed as views, not as text.
+//! dictionary of text; a `Utf8View` column is not: short views are hashed as views, long ones as bytes,
+//! which hash unlike text.
 
 use std::sync::Arc;
 

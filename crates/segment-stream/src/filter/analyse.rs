@@ -1,5 +1,6 @@
 //! From an expression to the rows on which it may be true, and those on which it may be false.
 
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::{Alias, Between, InList};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
@@ -274,10 +275,9 @@ impl Filters<'_> {
             Operand::Column(_) | Operand::Other => None,
         });
         let values = values.collect::<Option<Vec<_>>>()?;
-        let mut types = values
-            .iter()
-            .filter(|value| !value.is_null())
-            .map(ScalarValue::data_type);
+        // A NULL has a say in that type, unless it has no type itself.
+        let types = values.iter().map(ScalarValue::data_type);
+        let mut types = types.filter(|next| *next != DataType::Null);
         let Some(first) = types.next() else {
             return Some(values);
         };

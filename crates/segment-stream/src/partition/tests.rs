@@ -79,7 +79,7 @@ async fn segments_are_placed_where_repartition_exec_sends_them() {
 }
 
 #[tokio::test]
-async fn large_and_dictionary_text_is_placed_like_text_and_short_views_are_not() {
+async fn large_and_dictionary_text_is_placed_like_text_and_views_are_not() {
     let ids = ids();
     let placed = partition_segments(&ids, 16).unwrap();
 
@@ -95,15 +95,11 @@ async fn large_and_dictionary_text_is_placed_like_text_and_short_views_are_not()
     let by_view = repartitioned(&views, 16).await;
     let (mut short_moved, mut long_moved) = (0, 0);
     for (id, (by_view, by_text)) in ids.iter().zip(by_view.into_iter().zip(placed)) {
-        let moved = usize::from(by_view != by_text);
-        if id.as_str().len() > 12 {
-            long_moved += moved
-        } else {
-            short_moved += moved
-        }
+        let moved = if id.as_str().len() > 12 { &mut long_moved } else { &mut short_moved };
+        *moved += usize::from(by_view != by_text);
     }
-    assert_eq!(long_moved, 0);
-    assert!(short_moved > 100, "{short_moved} of the short ids moved");
+    assert!(short_moved > 150, "{short_moved} of the short ids moved");
+    assert!(long_moved > 150, "{long_moved} of the long ids moved");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod claims;
+mod docs;
 mod equivalence;
 mod execution;
 mod faults;

@@ -1,0 +1,181 @@
+//! From cells to arrays: one gather per column.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, Int64Builder, ListArray, RecordBatch, RecordBatchOptions, StringArray,
+    new_empty_array, new_null_array,
+};
+use arrow::buffer::OffsetBuffer;
+use arrow::compute::{cast, interleave};
+use arrow::datatypes::{DataType, SchemaRef};
+use segue_error::{Error, ErrorCode, Result};
+
+use super::{Cell, SegmentChunks, StaticCells, TemporalCells};
+use crate::model::{Chunk, Timeline};
+use crate::schema::ComponentColumn;
+
+/// The rows at `times`.
+pub(super) fn temporal(
+    chunks: &SegmentChunks<'_>,
+    times: &[i64],
+    statics: &StaticCells,
+    cells: &TemporalCells,
+) -> Result<RecordBatch> {
+    let rows = times.len();
+    build(chunks, rows, |column| match column {
+        Column::Timeline(timeline) if chunks.view.index() == Some(timeline) => {
+            time_array(timeline, times.iter().map(|&time| Some(time)))
+        }
+        Column::Timeline(timeline) => {
+            let largest = |time| largest(chunks, cells, timeline, time);
+            time_array(timeline, times.iter().map(largest))
+        }
+        Column::Component(at, component) => {
+            let picked = times.iter().map(|time| {
+                let own = cells.get(at).and_then(|column| column.get(time));
+                statics[at].as_ref().or(own).copied()
+            });
+            gather(chunks, component, picked)
+        }
+    })
+}
+
+/// The row of static values, if there is any.
+pub(super) fn static_row(
+    chunks: &SegmentChunks<'_>,
+    statics: &StaticCells,
+) -> Result<RecordBatch> {
+    let rows = usize::from(statics.iter().any(Option::is_some));
+    build(chunks, rows, |column| match column {
+        Column::Timeline(timeline) => Ok(new_null_array(&timeline.kind.data_type(), rows)),
+        Column::Component(at, component) => {
+            gather(chunks, component, statics[at..=at].iter().copied().take(rows))
+        }
+    })
+}
+
+/// A column other than the segment id.
+enum Column<'a> {
+    Timeline(&'a Timeline),
+    Component(usize, &'a ComponentColumn),
+}
+
+fn build(
+    chunks: &SegmentChunks<'_>,
+    rows: usize,
+    mut make: impl FnMut(Column<'_>) -> Result<ArrayRef>,
+) -> Result<RecordBatch> {
+    let view = chunks.view;
+    let timelines = view.timelines();
+    let arrays = chunks.projection.iter().map(|&position| {
+        if position == 0 {
+            let id = chunks.segment.as_str();
+            let ids = StringArray::from_iter_values(std::iter::repeat_n(id, rows));
+            return Ok(Arc::new(ids) as ArrayRef);
+        }
+        match timelines.get(position - 1) {
+            Some(timeline) => make(Column::Timeline(timeline)),
+            None => {
+                let at = position - 1 - timelines.len();
+                make(Column::Component(at, &view.components()[at]))
+            }
+        }
+    });
+    let arrays = arrays.collect::<Result<Vec<_>>>()?;
+    let schema: SchemaRef = Arc::new(view.schema().project(chunks.projection).map_err(internal)?);
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(schema, arrays, &options).map_err(internal)
+}
+
+/// The largest value of `timeline` among the cells at index value `time`.
+fn largest(
+    chunks: &SegmentChunks<'_>,
+    cells: &TemporalCells,
+    timeline: &Timeline,
+    time: &i64,
+) -> Option<i64> {
+    let of_cell = |cell: &Cell| {
+        let column = chunks.chunks[cell.chunk].timeline(&timeline.name)?;
+        column.times.get(cell.row).copied()
+    };
+    let at_time = cells.iter().filter_map(|column| column.get(time));
+    at_time.filter_map(of_cell).max()
+}
+
+fn time_array(
+    timeline: &Timeline,
+    times: impl Iterator<Item = Option<i64>>,
+) -> Result<ArrayRef> {
+    let mut builder = Int64Builder::new();
+    builder.extend(times);
+    // All kinds of time are 64 bit numbers: the cast changes the type, not the bits.
+    cast(&builder.finish(), &timeline.kind.data_type()).map_err(internal)
+}
+
+/// The values of `component` in the given cells; null where there is none.
+fn gather(
+    chunks: &SegmentChunks<'_>,
+    component: &ComponentColumn,
+    cells: impl Iterator<Item = Option<Cell>>,
+) -> Result<ArrayRef> {
+    const NULL: (usize, usize) = (0, 0);
+    const CLEARED: (usize, usize) = (1, 0);
+    let missing = new_null_array(&component.data_type, 1);
+    let cleared = empty_list(&component.data_type)?;
+    let mut sources: Vec<&dyn Array> = vec![&missing, &cleared];
+    let mut known = std::collections::HashMap::new();
+    let mut picks = Vec::new();
+    for cell in cells {
+        picks.push(match cell {
+            None => NULL,
+            Some(cell) if cell.is_cleared => CLEARED,
+            Some(cell) => {
+                let chunk: &Chunk = &chunks.chunks[cell.chunk];
+                let source = *known.entry(cell.chunk).or_insert(sources.len());
+                if source == sources.len() {
+                    let values = chunk.component(&component.component);
+                    sources.push(values.ok_or_else(|| no_values(component))?);
+                }
+                (source, cell.row)
+            }
+        });
+    }
+    match picks.is_empty() {
+        true => Ok(new_empty_array(&component.data_type)),
+        false => interleave(&sources, &picks).map_err(internal),
+    }
+}
+
+/// One empty list of the list type `data_type`.
+fn empty_list(data_type: &DataType) -> Result<ArrayRef> {
+    let DataType::List(item) = data_type else {
+        return Err(Error::new(
+            ErrorCode::Invariant,
+            "assemble.gather",
+            format!("a component of type {data_type} is not a list"),
+        ));
+    };
+    let values = new_empty_array(item.data_type());
+    let offsets = OffsetBuffer::from_lengths([0]);
+    let list = ListArray::try_new(Arc::clone(item), offsets, values, None).map_err(internal)?;
+    Ok(Arc::new(list))
+}
+
+fn no_values(component: &ComponentColumn) -> Error {
+    let name = component.column_name();
+    Error::new(
+        ErrorCode::Invariant,
+        "assemble.gather",
+        format!("a cell of '{name}' points to a chunk without it"),
+    )
+}
+
+fn internal(error: arrow::error::ArrowError) -> Error {
+    Error::new(
+        ErrorCode::Internal,
+        "assemble.gather",
+        format!("arrow could not build a column: {error}"),
+    )
+    .with_source(error)
+}

@@ -1,0 +1,145 @@
+//! Sizes of rows, known from offsets before anything is copied.
+
+use std::collections::HashMap;
+
+use arrow::array::{Array, ArrayData};
+use arrow::buffer::ScalarBuffer;
+use arrow::datatypes::DataType;
+use segue_error::{Error, ErrorCode, Result};
+
+use super::{Cell, SegmentChunks, StaticCells, TemporalCells};
+
+/// Most bytes of one column of one batch: list offsets are 32 bit.
+const MOST_COLUMN_BYTES: usize = i32::MAX as usize;
+
+/// How many of the rows at `times` stay within `limit` bytes: at least one.
+///
+/// `batch_too_large` when a single cell is larger than a column can be.
+pub(super) fn rows_that_fit(
+    chunks: &SegmentChunks<'_>,
+    times: &[i64],
+    statics: &StaticCells,
+    cells: &TemporalCells,
+    limit: usize,
+) -> Result<usize> {
+    let before_components = 1 + chunks.view.timelines().len();
+    let wanted: Vec<usize> = chunks
+        .projection
+        .iter()
+        .filter_map(|position| position.checked_sub(before_components))
+        .collect();
+    // The limit holds for all columns together, so it also keeps each below what offsets can say.
+    let limit = limit.min(MOST_COLUMN_BYTES);
+    let mut sizes = Sizes {
+        chunks,
+        items: HashMap::new(),
+    };
+    let static_bytes = wanted
+        .iter()
+        .filter_map(|&at| Some(sizes.cell(at, statics[at].as_ref()?)))
+        .fold(0, usize::saturating_add);
+    let mut total = 0usize;
+    for (row, time) in times.iter().enumerate() {
+        let own = wanted
+            .iter()
+            .filter(|&&at| statics[at].is_none())
+            .filter_map(|&at| Some(sizes.cell(at, cells[at].get(time)?)))
+            .fold(static_bytes, usize::saturating_add);
+        if own > MOST_COLUMN_BYTES {
+            return Err(too_large(chunks, *time, own));
+        }
+        total = total.saturating_add(own);
+        if total > limit && row > 0 {
+            return Ok(row);
+        }
+    }
+    Ok(times.len())
+}
+
+/// Sizes of cells.
+struct Sizes<'a> {
+    chunks: &'a SegmentChunks<'a>,
+    /// List items by component and chunk.
+    items: HashMap<(usize, usize), ArrayData>,
+}
+
+impl Sizes<'_> {
+    fn cell(&mut self, component: usize, cell: &Cell) -> usize {
+        let name = &self.chunks.view.components()[component].component;
+        let values = self.chunks.chunks[cell.chunk].component(name);
+        let Some(values) = values.filter(|_| !cell.is_cleared) else {
+            return size_of::<i32>();
+        };
+        let items = self
+            .items
+            .entry((component, cell.chunk))
+            .or_insert_with(|| values.values().to_data());
+        let offsets = values.value_offsets();
+        let (start, end) = (offsets[cell.row] as usize, offsets[cell.row + 1] as usize);
+        range_size(items, start, end - start).saturating_add(size_of::<i32>())
+    }
+}
+
+/// Bytes of the values `start .. start + len` of an array, without its validity.
+fn range_size(data: &ArrayData, start: usize, len: usize) -> usize {
+    let at = data.offset() + start;
+    let child = |child: usize, start: usize, len: usize| {
+        range_size(&data.child_data()[child], start, len)
+    };
+    let listed = |start: usize, end: usize, width: usize| {
+        len * width + child(0, start, end.saturating_sub(start))
+    };
+    match data.data_type() {
+        DataType::Null => 0,
+        DataType::Boolean => len.div_ceil(8),
+        DataType::Utf8 | DataType::Binary => {
+            let offsets = &data.buffer::<i32>(0)[data.offset()..];
+            len * 4 + (offsets[start + len] - offsets[start]) as usize
+        }
+        DataType::LargeUtf8 | DataType::LargeBinary => {
+            let offsets = &data.buffer::<i64>(0)[data.offset()..];
+            len * 8 + (offsets[start + len] - offsets[start]) as usize
+        }
+        DataType::Utf8View | DataType::BinaryView => {
+            let views: ScalarBuffer<u128> = ScalarBuffer::new(data.buffers()[0].clone(), at, len);
+            let length = |view: &u128| (*view as u32) as usize;
+            let apart = views.iter().map(length).filter(|&n| n > 12);
+            len * 16 + apart.sum::<usize>()
+        }
+        DataType::FixedSizeBinary(width) => len * (*width).max(0) as usize,
+        DataType::List(_) | DataType::Map(_, _) => {
+            let offsets = &data.buffer::<i32>(0)[data.offset()..];
+            listed(offsets[start] as usize, offsets[start + len] as usize, 4)
+        }
+        DataType::LargeList(_) => {
+            let offsets = &data.buffer::<i64>(0)[data.offset()..];
+            listed(offsets[start] as usize, offsets[start + len] as usize, 8)
+        }
+        DataType::FixedSizeList(_, width) => {
+            let width = (*width).max(0) as usize;
+            child(0, at * width, len * width)
+        }
+        DataType::Struct(_) => (0..data.child_data().len())
+            .map(|field| child(field, at, len))
+            .fold(0, usize::saturating_add),
+        // Dictionaries and the like share their values between rows: they are gathered whole, once.
+        other => match other.primitive_width() {
+            Some(width) => len * width,
+            None => data.get_slice_memory_size().unwrap_or(0),
+        },
+    }
+}
+
+fn too_large(chunks: &SegmentChunks<'_>, time: i64, bytes: usize) -> Error {
+    let segment = chunks.segment;
+    Error::new(
+        ErrorCode::BatchTooLarge,
+        "assemble.rows",
+        format!(
+            "the row of segment '{segment}' at index value {time} takes {bytes} bytes, \
+             more than the {MOST_COLUMN_BYTES} that fit in a batch"
+        ),
+    )
+    .with_fact("segment", segment.as_str())
+    .with_fact("row_bytes", bytes)
+}

@@ -1,0 +1,50 @@
+//! Recordings as chunks, and chunks as rows.
+//!
+//! A *recording* is a pile of [`Chunk`]s: Arrow record batches of one entity, each row with a row id,
+//! zero or more timelines and nullable list columns, one per component. One or more recordings with the
+//! same id are a *segment*; segments form a *dataset*.
+//!
+//! The crate has four rooms:
+//!
+//! * [`model`] and [`schema`]: what a chunk and a dataset are;
+//! * [`ipc`] and [`ChunkDecoder`]: encoded bytes to validated chunks and back;
+//! * [`source`]: the [`ChunkSource`] trait, the seam between where chunks come from and what is done with
+//!   them; [`local`] implements it over folders of `.rrd` files read by [`rrd`];
+//! * [`assemble`]: from the chunks of a segment to ordered rows, a pure function over Arrow arrays.
+//!
+//! Nothing here knows a network or a query engine.
+//!
+//! # What damage can be seen
+//!
+//! Chunks carry no checksum. Damage in framing, metadata, lengths, compression or a recording's footer is
+//! reported as `chunk_corrupt` or has no effect; damage in the bytes of a value cannot be told from
+//! another value.
+
+pub mod assemble;
+pub mod contents;
+mod decode;
+pub mod ipc;
+pub mod local;
+pub mod model;
+mod names;
+pub mod rrd;
+pub mod schema;
+pub mod source;
+#[cfg(any(test, feature = "test-util"))]
+pub mod testing;
+pub mod view;
+
+pub use contents::Contents;
+pub use decode::{ChunkDecoder, decode_unannounced};
+pub use local::LocalSource;
+pub use model::{
+    Chunk, ChunkId, ComponentName, ComponentValues, EntityPath, RowId, SegmentId, TimeColumn,
+    TimeKind, TimeRange, Timeline,
+};
+pub use names::nearest;
+pub use schema::{ComponentColumn, DatasetSchema};
+pub use source::{
+    ChunkInfo, ChunkSource, ChunkStream, Compression, EncodedChunk, EntitySelection, PlanRequest,
+    TimeSelection,
+};
+pub use view::View;

@@ -1,0 +1,87 @@
+//! Folders of recordings as a [`ChunkSource`].
+
+mod blocking;
+mod builder;
+mod dataset;
+mod fetch;
+mod key;
+mod listing;
+mod merge;
+mod plan;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::StreamExt as _;
+use futures::stream;
+use segue_error::{Error, ErrorCode, Result};
+
+pub use builder::LocalSourceBuilder;
+
+use self::dataset::Dataset;
+use crate::names::suggestion;
+use crate::schema::DatasetSchema;
+use crate::source::{ChunkInfo, ChunkSource, ChunkStream, PlanRequest};
+
+/// Recordings in folders of this machine.
+///
+/// A recording's id is its segment id. Several files with one id are layers of one segment, named after the
+/// files; several stores in a file are several segments.
+///
+/// Which files there are is settled when the source is built. What is in them is read when a dataset is
+/// first used, and again when a file has changed since, off the threads of the async runtime. A file that
+/// cannot be read fails the queries of its dataset only.
+///
+/// Methods must be called within a Tokio runtime.
+#[derive(Clone, Debug)]
+pub struct LocalSource {
+    datasets: BTreeMap<String, Arc<Dataset>>,
+}
+
+impl LocalSource {
+    /// A builder without folders.
+    pub fn builder() -> LocalSourceBuilder {
+        LocalSourceBuilder::default()
+    }
+
+    fn dataset(&self, name: &str) -> Result<&Arc<Dataset>> {
+        self.datasets.get(name).ok_or_else(|| {
+            let names: Vec<&str> = self.datasets.keys().map(String::as_str).collect();
+            let hint = suggestion(name, &names);
+            Error::new(
+                ErrorCode::UnknownDataset,
+                "local.dataset",
+                format!("no dataset '{name}'{hint}"),
+            )
+            .with_fact("dataset", name)
+        })
+    }
+}
+
+#[async_trait]
+impl ChunkSource for LocalSource {
+    async fn datasets(&self) -> Result<Vec<String>> {
+        Ok(self.datasets.keys().cloned().collect())
+    }
+
+    async fn schema(&self, dataset: &str) -> Result<Arc<DatasetSchema>> {
+        let contents = self.dataset(dataset)?.contents().await?;
+        Ok(Arc::clone(&contents.schema))
+    }
+
+    async fn plan(&self, request: &PlanRequest) -> Result<Vec<ChunkInfo>> {
+        let contents = self.dataset(&request.dataset)?.contents().await?;
+        let request = request.clone();
+        blocking::start(move |_| Ok(plan::plan(&contents, &request)))?
+            .finish()
+            .await
+    }
+
+    fn fetch(&self, dataset: &str, chunks: Vec<ChunkInfo>) -> ChunkStream {
+        match self.dataset(dataset) {
+            Ok(dataset) => fetch::fetch(Arc::clone(dataset), chunks),
+            Err(error) => stream::iter([Err(error)]).boxed(),
+        }
+    }
+}

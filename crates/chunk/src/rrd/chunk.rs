@@ -1,0 +1,129 @@
+//! Single chunks of a recording.
+
+use bytes::Bytes;
+use prost::Message as _;
+use segue_error::Result;
+use segue_proto::common;
+use segue_proto::log_msg::{ArrowMsg, Encoding};
+
+use super::error::damaged;
+use super::frame::{Input, MESSAGE_HEADER_LEN, STREAM_HEADER_LEN, announces_chunk};
+use super::read_at::ReadAt;
+use super::store::StoreKey;
+use crate::model::{ChunkId, SegmentId};
+use crate::source::{Compression, EncodedChunk};
+
+/// Where a chunk lies in a file, and what must be found there.
+#[derive(Clone, Copy, Debug)]
+pub struct ChunkPlace<'a> {
+    /// Recording id of its store.
+    pub segment: &'a SegmentId,
+    /// Application of its store.
+    pub application: Option<&'a str>,
+    /// Identity.
+    pub id: ChunkId,
+    /// Whether it has no timeline.
+    pub is_static: bool,
+    /// Where the body of its message starts.
+    pub offset: u64,
+    /// Bytes of that body.
+    pub len: u64,
+    /// Bytes of the chunk once decompressed, where known.
+    pub uncompressed_len: Option<u64>,
+}
+
+/// Reads the chunk at `place` of the recording `bytes`, which errors call `name`.
+///
+/// The payload is a part of the buffer that was read. `chunk_corrupt` when something else stands there.
+pub fn read_chunk(bytes: &dyn ReadAt, name: &str, place: ChunkPlace<'_>) -> Result<EncodedChunk> {
+    let wrong = |reason: String| damaged(name, place.offset, reason);
+    let end = place.offset.checked_add(place.len);
+    let Some(header_at) = place.offset.checked_sub(MESSAGE_HEADER_LEN) else {
+        return Err(wrong("no chunk can start here".to_owned()));
+    };
+    if header_at < STREAM_HEADER_LEN || end.is_none_or(|end| end > bytes.size()) {
+        let len = place.len;
+        return Err(wrong(format!("no chunk of {len} bytes can stand here")));
+    }
+    let input = Input { bytes, name };
+    let mut body = Bytes::from(input.read(header_at, MESSAGE_HEADER_LEN + place.len)?);
+    let header = body.split_to(MESSAGE_HEADER_LEN as usize);
+    if !header.first_chunk().is_some_and(|header| announces_chunk(*header, place.len)) {
+        let (id, len) = (place.id, place.len);
+        return Err(wrong(format!("chunk {id} of {len} bytes is said to be here and is not")));
+    }
+    let message = ArrowMessage::decode(body).map_err(wrong)?;
+    let store = &message.store;
+    if store.is_blueprint
+        || *store.recording != *place.segment.as_str()
+        || store.application.as_deref() != place.application
+    {
+        let (found, segment) = (&store.recording, place.segment);
+        return Err(wrong(format!("a chunk of store '{found}' where '{segment}' was written")));
+    }
+    let encoded = message.encoded;
+    if encoded.id != place.id {
+        let (found, id) = (encoded.id, place.id);
+        return Err(wrong(format!("chunk {found} where {id} is said to be")));
+    }
+    if message.is_static.is_some_and(|is_static| is_static != place.is_static) {
+        return Err(wrong(format!("chunk {} is static in one place only", place.id)));
+    }
+    let lengths_agree = match (encoded.compression, place.uncompressed_len) {
+        (Compression::Lz4, Some(len)) => encoded.uncompressed_len == len,
+        _ => true,
+    };
+    if !lengths_agree {
+        let (id, found) = (place.id, encoded.uncompressed_len);
+        return Err(wrong(format!("chunk {id} has two uncompressed lengths, one of them {found}")));
+    }
+    Ok(encoded)
+}
+
+/// The message of one chunk.
+pub(super) struct ArrowMessage {
+    pub(super) store: StoreKey,
+    pub(super) is_static: Option<bool>,
+    pub(super) encoded: EncodedChunk,
+}
+
+impl ArrowMessage {
+    /// Reads the body of a message; the reason when it makes no sense. The payload shares `body`.
+    pub(super) fn decode(body: Bytes) -> Result<Self, String> {
+        let message = ArrowMsg::decode(body).map_err(|e| format!("chunk message: {e}"))?;
+        let compression = compression(message.compression())?;
+        if message.encoding() != Encoding::ArrowIpc {
+            return Err(format!("a chunk of unknown encoding {}", message.encoding));
+        }
+        let Some(id) = message.chunk_id else {
+            return Err("a chunk without an id".to_owned());
+        };
+        let store = StoreKey::from_wire(message.store_id)?;
+        let uncompressed_len = match (compression, message.uncompressed_size) {
+            // Need not be stated: nothing was compressed.
+            (Compression::None, 0) => message.payload.len() as u64,
+            (_, size) => size,
+        };
+        let encoded = EncodedChunk {
+            segment: SegmentId::from(std::sync::Arc::clone(&store.recording)),
+            id: ChunkId::from_parts(id.time_ns(), id.inc()),
+            compression,
+            uncompressed_len,
+            payload: message.payload,
+        };
+        Ok(Self {
+            store,
+            is_static: message.is_static,
+            encoded,
+        })
+    }
+}
+
+/// How a payload is compressed; the reason when that is not known.
+pub(super) fn compression(wire: common::Compression) -> Result<Compression, String> {
+    match wire {
+        common::Compression::None => Ok(Compression::None),
+        common::Compression::Lz4 => Ok(Compression::Lz4),
+        common::Compression::Unspecified => Err("compressed in an unknown way".to_owned()),
+    }
+}

@@ -1,0 +1,269 @@
+//! A source whose every move is written down beforehand.
+
+mod counters;
+mod script;
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use segue_error::{Error, ErrorCode, Result};
+
+use crate::model::Chunk;
+use crate::schema::DatasetSchema;
+use crate::source::{
+    ChunkInfo, ChunkSource, ChunkStream, Compression, EncodedChunk, PlanRequest, TimeSelection,
+};
+
+use super::schema_of;
+use counters::Counters;
+pub use counters::{Counts, Gate};
+use script::Delivery;
+pub use script::{Announced, Fault, Order};
+
+/// A [`ChunkSource`] over chunks in memory that delivers, fails and lies as it is told to, and counts what
+/// it is asked for. Without orders it is a faithful source that announces all it knows.
+///
+/// Nothing in it waits for a clock: deliveries come at once, or one by one as a [`Gate`] releases them.
+#[derive(Debug, Default)]
+pub struct ScriptedSource {
+    datasets: BTreeMap<String, Dataset>,
+    compression: Compression,
+    order: Order,
+    announced: Announced,
+    faults: Vec<Fault>,
+    gate: Option<Gate>,
+    counters: Counters,
+}
+
+#[derive(Debug, Default)]
+struct Dataset {
+    schema: Arc<DatasetSchema>,
+    stored: Vec<Stored>,
+}
+
+#[derive(Debug)]
+struct Stored {
+    layer: Arc<str>,
+    chunk: Chunk,
+    encoded: EncodedChunk,
+}
+
+impl ScriptedSource {
+    /// A source without datasets.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds `chunks` to the dataset `name`, on the layer `base`.
+    #[must_use]
+    pub fn dataset(self, name: &str, chunks: impl IntoIterator<Item = Chunk>) -> Self {
+        self.layer(name, "base", chunks)
+    }
+
+    /// Adds `chunks` to the dataset `name`, on the layer `layer` of their segments.
+    ///
+    /// # Panics
+    ///
+    /// When a chunk cannot be encoded, or the chunks of the dataset do not agree on their columns.
+    #[must_use]
+    pub fn layer(
+        mut self,
+        name: &str,
+        layer: &str,
+        chunks: impl IntoIterator<Item = Chunk>,
+    ) -> Self {
+        let dataset = self.datasets.entry(name.to_owned()).or_default();
+        let layer: Arc<str> = layer.into();
+        dataset
+            .stored
+            .extend(chunks.into_iter().map(|chunk| Stored {
+                layer: Arc::clone(&layer),
+                encoded: encode(&chunk, self.compression),
+                chunk,
+            }));
+        let chunks: Vec<Chunk> = dataset.stored.iter().map(|s| s.chunk.clone()).collect();
+        dataset.schema = Arc::new(schema_of(&chunks));
+        self
+    }
+
+    /// Hands out all chunks compressed so.
+    #[must_use]
+    pub fn compression(mut self, compression: Compression) -> Self {
+        self.compression = compression;
+        for stored in self.datasets.values_mut().flat_map(|d| &mut d.stored) {
+            stored.encoded = encode(&stored.chunk, compression);
+        }
+        self
+    }
+
+    /// Delivers in this order.
+    #[must_use]
+    pub fn order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// Announces these facts only.
+    #[must_use]
+    pub fn announcing(mut self, announced: Announced) -> Self {
+        self.announced = announced;
+        self
+    }
+
+    /// Adds a fault.
+    #[must_use]
+    pub fn fault(mut self, fault: Fault) -> Self {
+        self.faults.push(fault);
+        self
+    }
+
+    /// Delivers only what `gate` releases.
+    #[must_use]
+    pub fn gated(mut self, gate: &Gate) -> Self {
+        self.gate = Some(gate.clone());
+        self
+    }
+
+    /// What the source has been asked for and has done so far.
+    pub fn counts(&self) -> Counts {
+        self.counters.get()
+    }
+
+    /// Waits until the counts are as `wanted` says, and returns them.
+    pub async fn when(&self, wanted: impl FnMut(&Counts) -> bool) -> Counts {
+        self.counters.when(wanted).await
+    }
+
+    fn find(&self, dataset: &str) -> Result<&Dataset> {
+        self.datasets.get(dataset).ok_or_else(|| {
+            let message = format!("no dataset '{dataset}'");
+            Error::new(ErrorCode::UnknownDataset, "scripted.find", message)
+        })
+    }
+
+    /// The fault of the first order that `of` finds one in.
+    fn failure(&self, of: impl Fn(&Fault) -> Option<ErrorCode>) -> Result<()> {
+        let code = self.faults.iter().find_map(of);
+        code.map_or(Ok(()), |code| Err(script::scripted(code)))
+    }
+
+    fn deliver(&self, fetch: usize, dataset: &str, chunks: &[ChunkInfo]) -> Result<Delivery> {
+        let stored = &self.find(dataset)?.stored;
+        let chunks: Vec<EncodedChunk> = chunks
+            .iter()
+            .map(|info| {
+                let found = position(&info.key).and_then(|at| stored.get(at));
+                let lost = || {
+                    let message = format!("chunk {} is not where it was planned", info.id);
+                    Error::new(ErrorCode::SourceChanged, "scripted.fetch", message)
+                };
+                found.map(|s| s.encoded.clone()).ok_or_else(lost)
+            })
+            .collect::<Result<_>>()?;
+        Ok(Delivery::plan(
+            fetch,
+            self.order.apply(chunks),
+            &self.faults,
+        ))
+    }
+}
+
+#[async_trait]
+impl ChunkSource for ScriptedSource {
+    async fn datasets(&self) -> Result<Vec<String>> {
+        Ok(self.datasets.keys().cloned().collect())
+    }
+
+    async fn schema(&self, dataset: &str) -> Result<Arc<DatasetSchema>> {
+        self.counters.change(|counts| counts.schemas += 1);
+        self.failure(Fault::of_schema)?;
+        Ok(Arc::clone(&self.find(dataset)?.schema))
+    }
+
+    async fn plan(&self, request: &PlanRequest) -> Result<Vec<ChunkInfo>> {
+        self.counters.change(|counts| counts.plans += 1);
+        self.failure(Fault::of_plan)?;
+        let mut named = HashSet::new();
+        let mut infos: Vec<ChunkInfo> = self
+            .find(&request.dataset)?
+            .stored
+            .iter()
+            .enumerate()
+            .filter(|(_, stored)| is_needed(&stored.chunk, request))
+            .map(|(position, stored)| stored.info(position, request, self.announced))
+            .filter(|info| named.insert((info.segment.clone(), info.id)))
+            .collect();
+        for info in &mut infos {
+            self.faults.iter().for_each(|fault| fault.announce(info));
+        }
+        Ok(infos)
+    }
+
+    fn fetch(&self, dataset: &str, chunks: Vec<ChunkInfo>) -> ChunkStream {
+        let fetch = self.counters.change(|counts| {
+            counts.fetches += 1;
+            counts.fetches - 1
+        });
+        let delivery = self
+            .deliver(fetch, dataset, &chunks)
+            .unwrap_or_else(Delivery::failed);
+        delivery.stream(self.counters.stream(), self.gate.clone())
+    }
+}
+
+impl Stored {
+    fn info(&self, position: usize, request: &PlanRequest, announced: Announced) -> ChunkInfo {
+        let bounds = match &request.time {
+            TimeSelection::Static => None,
+            TimeSelection::Index { index, .. } => self
+                .chunk
+                .timeline(index)
+                .and_then(|column| column.bounds()),
+        };
+        ChunkInfo {
+            id: self.chunk.id(),
+            segment: self.chunk.segment().clone(),
+            layer: Arc::clone(&self.layer),
+            entity: self.chunk.entity().clone(),
+            is_static: self.chunk.is_static(),
+            byte_len: self.encoded.payload.len() as u64,
+            byte_len_uncompressed: announced.sizes.then_some(self.encoded.uncompressed_len),
+            start: bounds.map(|(start, _)| start),
+            end: bounds.map(|(_, end)| end).filter(|_| announced.ends),
+            num_rows: announced.rows.then_some(self.chunk.num_rows() as u64),
+            key: Bytes::copy_from_slice(&(position as u64).to_be_bytes()),
+        }
+    }
+}
+
+fn encode(chunk: &Chunk, compression: Compression) -> EncodedChunk {
+    EncodedChunk::from_chunk(chunk, compression).expect("a valid chunk can be encoded")
+}
+
+/// The position that a key names.
+fn position(key: &[u8]) -> Option<usize> {
+    usize::try_from(u64::from_be_bytes(key.try_into().ok()?)).ok()
+}
+
+/// Whether an answer to `request` needs `chunk`. Exact: names no chunk without a row in the range.
+pub(super) fn is_needed(chunk: &Chunk, request: &PlanRequest) -> bool {
+    let segments = request.segments.as_ref();
+    let in_segment = segments.is_none_or(|wanted| wanted.contains(chunk.segment()));
+    let in_entity = request.entities.iter().any(|selection| {
+        let mut components = selection.components.iter();
+        selection.entity == *chunk.entity()
+            && components.any(|name| chunk.component(name).is_some())
+    });
+    let in_time = match &request.time {
+        TimeSelection::Static => false,
+        TimeSelection::Index { index, range } => chunk
+            .timeline(index)
+            .is_some_and(|column| column.times.iter().any(|&time| range.contains(time))),
+    };
+    in_segment && in_entity && (chunk.is_static() || in_time)
+}
+
+#[cfg(test)]
+mod tests;

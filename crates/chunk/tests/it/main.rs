@@ -1,0 +1,7 @@
+//! Tests of the crate from outside.
+
+mod conformance;
+mod damage;
+mod local;
+mod recordings;
+mod support;

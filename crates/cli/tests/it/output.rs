@@ -1,0 +1,66 @@
+//! Answers.
+
+use std::fs;
+
+use crate::{answer, query, repository};
+
+#[test]
+fn a_question_is_answered_with_a_table() {
+    let sql =
+        "SELECT rerun_segment_id, count(*) AS frames, max(frame_nr) AS last FROM robots.frame_nr
+        WHERE rerun_segment_id LIKE 'scalars_%' GROUP BY 1 ORDER BY 1";
+    let expected = "\
+rerun_segment_id  frames  last
+----------------  ------  ----
+scalars_0         100     99
+scalars_1         100     99
+scalars_2         100     99
+(3 rows)
+";
+    assert_eq!(answer(&[sql]), expected);
+}
+
+#[test]
+fn csv_is_what_it_was() {
+    let golden = repository("crates/cli/tests/golden/mixed.csv");
+    let sql = "SELECT * FROM robots.frame_nr WHERE rerun_segment_id IN ('static_0', 'points_0')
+        AND frame_nr < 5 ORDER BY rerun_segment_id, frame_nr";
+    let printed = answer(&["--format", "csv", sql]);
+    assert_eq!(printed, fs::read_to_string(golden).unwrap());
+}
+
+#[test]
+fn a_folder_can_be_given_a_name() {
+    let named = format!(
+        "mine={}",
+        repository("examples/recordings/robots").display()
+    );
+    let sql = "SELECT count(*) AS n FROM mine.frame_nr";
+    let output = query(&[named], &["--format=csv", sql]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "n\n752\n");
+}
+
+#[test]
+fn several_folders_make_one_catalog() {
+    let named = format!(
+        "mine={}",
+        repository("examples/recordings/robots").display()
+    );
+    let all = repository("examples/recordings").display().to_string();
+    let sql =
+        "SELECT (SELECT count(*) FROM mine.time) = (SELECT count(*) FROM robots.time) AS same";
+    let output = query(&[named, all], &["--format=csv", sql]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "same\ntrue\n");
+}
+
+#[test]
+fn a_definition_prints_nothing() {
+    assert_eq!(answer(&["CREATE VIEW v AS SELECT * FROM robots.time"]), "");
+}
+
+#[test]
+fn the_help_shows_how_columns_are_quoted() {
+    let output = crate::segue().arg("--help").output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    assert!(help.contains(r#""/sensor/temp:Scalars:scalars""#), "{help}");
+}

@@ -1,0 +1,5 @@
+//! What users of the crate rely on.
+
+mod code;
+mod error;
+mod log;

@@ -1,0 +1,177 @@
+//! The session that a program or the command line uses.
+
+use std::sync::Arc;
+
+use datafusion::catalog::information_schema::INFORMATION_SCHEMA;
+use datafusion::dataframe::DataFrame;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use segue_chunk::ChunkSource;
+use segue_error::{Error, ErrorCode, Result};
+
+use crate::catalog::{PUBLIC_SCHEMA, SegueCatalog};
+use crate::install::{DEFAULT_CATALOG, configure};
+use crate::message::name_unknown_column;
+
+/// A DataFusion session whose default catalog is a source of recordings.
+///
+/// Datasets are schemas and indexes are tables: `SELECT * FROM robots.log_time`. Names are those of the
+/// recordings; DataFusion turns unquoted names into lower case, so `"Robots"."Frame"` needs its quotes,
+/// and so does a component column such as `"/sensor/temp:Scalars:scalars"`. `CREATE VIEW` and
+/// `CREATE TABLE` write to the schema `public`, in memory.
+///
+/// Making a session fails with Segue's error; SQL fails with DataFusion's, as everything that follows
+/// from a [`DataFrame`] does. [`find_segue_error`](segue_error::find_segue_error) finds ours inside it and
+/// [`error_message`](crate::error_message) makes one line of either.
+#[derive(Clone)]
+pub struct SegueSession {
+    context: SessionContext,
+    catalog: Arc<SegueCatalog>,
+}
+
+impl SegueSession {
+    /// Starts to describe a session.
+    pub fn builder() -> SegueSessionBuilder {
+        SegueSessionBuilder::default()
+    }
+
+    /// Plans one SQL statement. Data is read when the result is; a statement that defines or sets
+    /// something is carried out now.
+    ///
+    /// Before a listing (`SHOW TABLES`, anything in `information_schema`) the columns of all datasets are
+    /// asked for. An unknown column is the error `unknown_column`, with the nearest names.
+    pub async fn sql(&self, sql: &str) -> datafusion::error::Result<DataFrame> {
+        self.run(sql).await.map_err(name_unknown_column)
+    }
+
+    async fn run(&self, sql: &str) -> datafusion::error::Result<DataFrame> {
+        let state = self.context.state();
+        let dialect = state.config().options().sql_parser.dialect;
+        let statement = state.sql_to_statement(sql, &dialect)?;
+        let references = state.resolve_table_references(&statement)?;
+        if references
+            .iter()
+            .any(|r| r.schema() == Some(INFORMATION_SCHEMA))
+        {
+            self.catalog.refresh().await?;
+        }
+        let plan = state.statement_to_plan(statement).await?;
+        self.context.execute_logical_plan(plan).await
+    }
+
+    /// DataFusion's session, to register what else a query needs or to build plans without SQL.
+    pub fn context(&self) -> &SessionContext {
+        &self.context
+    }
+
+    /// The catalog of recordings.
+    pub fn catalog(&self) -> &Arc<SegueCatalog> {
+        &self.catalog
+    }
+}
+
+impl std::fmt::Debug for SegueSession {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SegueSession")
+            .field("session_id", &self.context.session_id())
+            .field("catalog", &self.catalog)
+            .finish()
+    }
+}
+
+/// What a [`SegueSession`] is made of. Only a source is needed.
+#[derive(Default)]
+pub struct SegueSessionBuilder {
+    source: Option<Arc<dyn ChunkSource>>,
+    config: Option<SessionConfig>,
+    runtime: Option<Arc<RuntimeEnv>>,
+    catalog_name: Option<String>,
+}
+
+impl SegueSessionBuilder {
+    /// Where the recordings come from.
+    #[must_use]
+    pub fn with_source(mut self, source: Arc<dyn ChunkSource>) -> Self {
+        self.source = Some(source);
+        self
+    }
+
+    /// DataFusion's settings, such as the number of partitions. The default catalog and schema in them
+    /// are replaced, and `information_schema` is switched on.
+    #[must_use]
+    pub fn with_session_config(mut self, config: SessionConfig) -> Self {
+        self.config = Some(config);
+        self
+    }
+
+    /// Memory pool, disk for spilling and caches; DataFusion's defaults (no memory limit) unless given.
+    #[must_use]
+    pub fn with_runtime_env(mut self, runtime: Arc<RuntimeEnv>) -> Self {
+        self.runtime = Some(runtime);
+        self
+    }
+
+    /// Name of the catalog of recordings, `segue` unless given.
+    #[must_use]
+    pub fn with_catalog_name(mut self, name: impl Into<String>) -> Self {
+        self.catalog_name = Some(name.into());
+        self
+    }
+
+    /// Connects to the source and makes the session. `invalid_argument` without a source; otherwise what
+    /// the source says when it cannot list its datasets.
+    pub async fn build(self) -> Result<SegueSession> {
+        let source = self.source.ok_or_else(|| {
+            Error::new(
+                ErrorCode::InvalidArgument,
+                "session.build",
+                "a session needs a source of recordings, and none was given",
+            )
+        })?;
+        let catalog = Arc::new(SegueCatalog::connect(source).await?);
+        let name = self
+            .catalog_name
+            .unwrap_or_else(|| DEFAULT_CATALOG.to_owned());
+        let mut config = self
+            .config
+            .unwrap_or_default()
+            .with_default_catalog_and_schema(&name, PUBLIC_SCHEMA)
+            .with_create_default_catalog_and_schema(false)
+            .with_information_schema(true);
+        configure(&mut config);
+        limit_buffers(&mut config);
+        let mut state = SessionStateBuilder::new()
+            .with_config(config)
+            .with_default_features();
+        if let Some(runtime) = self.runtime {
+            state = state.with_runtime_env(runtime);
+        }
+        let context = SessionContext::new_with_state(state.build());
+        context.register_catalog(name, Arc::clone(&catalog) as _);
+        Ok(SegueSession { context, catalog })
+    }
+}
+
+impl std::fmt::Debug for SegueSessionBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SegueSessionBuilder")
+            .field("source", &self.source)
+            .field("catalog_name", &self.catalog_name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Bytes that a merge may read ahead per partition when a scan's order replaces a sort.
+const MERGE_READ_AHEAD: usize = 1024 * 1024;
+
+/// Lowers DataFusion's read-ahead below a merge, unless the caller chose one: the scan has a bounded
+/// window of its own, and the default (1 GiB a partition) would hold a whole recording.
+fn limit_buffers(config: &mut SessionConfig) {
+    let default = SessionConfig::new();
+    let default = default.options().execution.sort_pushdown_buffer_capacity;
+    let chosen = &mut config.options_mut().execution.sort_pushdown_buffer_capacity;
+    if *chosen == default {
+        *chosen = MERGE_READ_AHEAD;
+    }
+}

@@ -1,0 +1,212 @@
+//! Datasets as schemas, indexes as tables, and a schema of one's own.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::catalog::CatalogProvider;
+use datafusion::prelude::SessionContext;
+use segue::chunk::testing::{ChunkBuilder, ScriptedSource};
+use segue::chunk::{ChunkInfo, ChunkSource, ChunkStream, DatasetSchema, PlanRequest};
+use segue::{Error, ErrorCode, PUBLIC_SCHEMA, Result, find_segue_error, install};
+
+use crate::support::{examples, rows, session};
+
+/// Two datasets, `good` and `bad`; nothing is known of `bad` but its name.
+#[derive(Debug)]
+struct HalfBroken(ScriptedSource);
+
+impl HalfBroken {
+    fn new() -> Self {
+        Self(ScriptedSource::new().dataset("good", [chunk()]))
+    }
+}
+
+fn chunk() -> segue::chunk::Chunk {
+    ChunkBuilder::new("s", "/a")
+        .sequence("frame", [1, 2])
+        .floats("x", [Some(1.0), Some(2.0)])
+        .build()
+}
+
+#[async_trait]
+impl ChunkSource for HalfBroken {
+    async fn datasets(&self) -> Result<Vec<String>> {
+        Ok(vec!["bad".to_owned(), "good".to_owned()])
+    }
+
+    async fn schema(&self, dataset: &str) -> Result<Arc<DatasetSchema>> {
+        if dataset == "bad" {
+            let code = ErrorCode::TransportUnavailable;
+            return Err(Error::new(
+                code,
+                "test.schema",
+                "dataset 'bad' cannot be reached",
+            ));
+        }
+        self.0.schema(dataset).await
+    }
+
+    async fn plan(&self, request: &PlanRequest) -> Result<Vec<ChunkInfo>> {
+        self.0.plan(request).await
+    }
+
+    fn fetch(&self, dataset: &str, chunks: Vec<ChunkInfo>) -> ChunkStream {
+        self.0.fetch(dataset, chunks)
+    }
+}
+
+#[tokio::test]
+async fn views_and_tables_of_ones_own_live_in_public() {
+    let session = session(examples()).await;
+    let run = async |sql: &str| {
+        session.sql(sql).await.unwrap().collect().await.unwrap();
+    };
+    run("CREATE VIEW long AS SELECT * FROM robots.frame_nr WHERE frame_nr > 90").await;
+    run("CREATE TABLE kept AS SELECT rerun_segment_id, frame_nr FROM long").await;
+    let counts = rows(
+        &session,
+        "SELECT count(*) FROM long UNION ALL SELECT count(*) FROM kept",
+    )
+    .await;
+    assert_eq!(counts[0], counts[1]);
+    assert_ne!(counts[0], "0");
+    run("CREATE OR REPLACE VIEW long AS SELECT 1 AS one").await;
+    assert_eq!(rows(&session, "SELECT * FROM public.long").await, ["1"]);
+    run("DROP VIEW long").await;
+    run("DROP TABLE kept").await;
+    assert!(session.sql("SELECT * FROM long").await.is_err());
+}
+
+#[tokio::test]
+async fn listings_show_datasets_and_indexes() {
+    let session = session(examples()).await;
+    let sql = "SELECT table_name FROM information_schema.tables
+        WHERE table_catalog = 'segue' AND table_schema = 'robots' ORDER BY 1";
+    let expected = ["_static", "elapsed", "frame_nr", "log_time", "time"];
+    assert_eq!(rows(&session, sql).await, expected);
+    let all = rows(&session, "SHOW TABLES").await;
+    assert!(
+        all.contains(&"segue|drive|message_log_time|BASE TABLE".to_owned()),
+        "{all:?}"
+    );
+    let columns = rows(&session, "DESCRIBE robots.frame_nr").await;
+    assert!(
+        columns.contains(&"frame_nr|Int64|NO".to_owned()),
+        "{columns:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_broken_dataset_does_not_break_a_listing() {
+    let session = session(Arc::new(HalfBroken::new())).await;
+    let tables = rows(
+        &session,
+        "SELECT table_schema, table_name FROM information_schema.columns
+        WHERE table_catalog = 'segue' AND column_name = '/a:x' ORDER BY 2",
+    )
+    .await;
+    assert_eq!(tables, ["good|frame"]);
+    let schemas = rows(
+        &session,
+        "SELECT schema_name FROM information_schema.schemata
+        WHERE catalog_name = 'segue' ORDER BY 1",
+    )
+    .await;
+    assert_eq!(schemas, ["bad", "good", "public"]);
+    assert_eq!(
+        rows(&session, "SELECT count(*) FROM good.frame").await,
+        ["2"]
+    );
+    let error = session.sql("SELECT * FROM bad.frame").await.unwrap_err();
+    let code = find_segue_error(&error).map(Error::code);
+    assert_eq!(code, Some(ErrorCode::TransportUnavailable));
+}
+
+#[tokio::test]
+async fn the_static_table_has_a_row_for_every_segment_with_static_values() {
+    let session = session(examples()).await;
+    let sql = "SELECT rerun_segment_id FROM robots._static
+        WHERE rerun_segment_id LIKE '%static%' ORDER BY 1";
+    let expected = ["only_static_0", "static_0", "static_1", "static_override_0"];
+    assert_eq!(rows(&session, sql).await, expected);
+}
+
+#[tokio::test]
+async fn an_engines_own_session_gets_a_catalog_beside_its_own() {
+    let context = SessionContext::new();
+    let catalog = install(&context, examples(), "recordings").await.unwrap();
+    let sql = "SELECT count(*) AS n FROM recordings.robots.frame_nr";
+    let counted = context.sql(sql).await.unwrap().count().await.unwrap();
+    assert_eq!(counted, 1);
+    context
+        .sql("CREATE TABLE mine AS SELECT 1 AS x")
+        .await
+        .unwrap()
+        .collect()
+        .await
+        .unwrap();
+    let robots = catalog.schema("robots").unwrap();
+    assert!(
+        robots.table_names().is_empty(),
+        "nothing is opened before it is asked for"
+    );
+    catalog.refresh().await.unwrap();
+    assert!(robots.table_names().contains(&"frame_nr".to_owned()));
+
+    let again = install(&context, examples(), "recordings").await;
+    assert!(again.is_ok(), "Segue's own catalog can be replaced");
+    let clash = install(&context, examples(), "datafusion")
+        .await
+        .unwrap_err();
+    assert_eq!(clash.code(), ErrorCode::NameClash);
+    assert!(context.sql("SELECT * FROM mine").await.is_ok());
+}
+
+#[tokio::test]
+async fn planning_asks_for_the_columns_of_the_dataset_that_is_read_and_functions_for_none() {
+    let source = ScriptedSource::new()
+        .dataset("a", [chunk()])
+        .dataset("b", [chunk()]);
+    let source = Arc::new(source);
+    let session = session(Arc::clone(&source) as _).await;
+    assert_eq!(source.counts().schemas, 0);
+    session
+        .sql("SELECT * FROM generate_series(1, 3)")
+        .await
+        .unwrap();
+    assert_eq!(source.counts().schemas, 0);
+    session.sql("SELECT * FROM a.frame").await.unwrap();
+    assert_eq!(source.counts().schemas, 1);
+}
+
+#[tokio::test]
+async fn a_dataset_called_public_is_hidden_and_says_so() {
+    let source = ScriptedSource::new()
+        .dataset(PUBLIC_SCHEMA, [chunk()])
+        .dataset("b", [chunk()]);
+    let session = session(Arc::new(source)).await;
+    assert_eq!(session.catalog().schema_names(), ["b", "public"]);
+    let error = session.sql("SELECT * FROM public.frame").await.unwrap_err();
+    assert_eq!(
+        find_segue_error(&error).map(Error::code),
+        Some(ErrorCode::NameClash)
+    );
+    assert_eq!(
+        rows(&session, "SELECT * FROM generate_series(1, 1)").await,
+        ["1"]
+    );
+}
+
+#[tokio::test]
+async fn names_with_capitals_and_dots_work_in_quotes() {
+    let chunk = ChunkBuilder::new("S", "/A")
+        .sequence("Frame.1", [7])
+        .floats("X", [Some(1.0)])
+        .build();
+    let session = session(Arc::new(
+        ScriptedSource::new().dataset("My-Data.v1", [chunk]),
+    ))
+    .await;
+    let sql = r#"SELECT "Frame.1", "/A:X" FROM "My-Data.v1"."Frame.1""#;
+    assert_eq!(rows(&session, sql).await, ["7|[1.0]"]);
+}

@@ -1,0 +1,256 @@
+//! Answers of a real server and client, kept in `tests/golden`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::sync::Arc;
+
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::compute::{SortColumn, concat_batches, filter_record_batch, is_not_null};
+use arrow::compute::{lexsort_to_indices, take_record_batch};
+use arrow::datatypes::{Field, Int64Type};
+use arrow::util::display::array_value_to_string;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use segue::ErrorCode;
+use segue::SegueSession;
+use segue::chunk::{ChunkSource, Contents, LocalSource, SegmentId};
+use segue::stream::SegmentStreamTable;
+use serde_json::Value;
+
+use crate::support::{SETTINGS, query, repository, session_at};
+
+/// What was asked.
+struct Case {
+    name: String,
+    dataset: String,
+    index: Option<String>,
+    contents: Vec<String>,
+    segments: Option<Vec<SegmentId>>,
+    /// Column names that the answer is sorted by.
+    sort: Vec<String>,
+    sql: String,
+    is_error: bool,
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(texts) => texts.iter().flat_map(self::texts).collect(),
+        other => panic!("text or list of text, not {other}"),
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let file = File::open(repository("crates/segue/tests/golden/cases.json")).unwrap();
+    let cases: Vec<Value> = serde_json::from_reader(file).unwrap();
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    cases
+        .iter()
+        .map(|case| Case {
+            name: text(&case["name"]).unwrap(),
+            dataset: text(&case["dataset"]).unwrap(),
+            index: text(&case["index"]),
+            contents: texts(&case["contents"]),
+            segments: case["segments"].is_array().then(|| {
+                texts(&case["segments"])
+                    .into_iter()
+                    .map(SegmentId::from)
+                    .collect()
+            }),
+            sort: texts(&case["sort"]),
+            sql: text(&case["sql"]).unwrap(),
+            is_error: case["error"].as_bool().unwrap_or(false),
+        })
+        .collect()
+}
+
+impl Case {
+    /// The table that the case reads, with its options.
+    async fn table(&self, source: Arc<dyn ChunkSource>) -> segue::Result<SegmentStreamTable> {
+        let mut builder = SegmentStreamTable::builder(source, self.dataset.as_str())
+            .contents(Contents::parse(&self.contents)?);
+        if let Some(index) = &self.index {
+            builder = builder.index(index.as_str());
+        }
+        if let Some(segments) = &self.segments {
+            builder = builder.segments(segments.iter().cloned());
+        }
+        builder.build().await
+    }
+
+    /// The statement, over a table in place of the call of the function.
+    fn sql_over(&self, table: &str) -> String {
+        let start = self.sql.find("segment_stream(").unwrap();
+        let mut in_text = false;
+        let length = self.sql[start..]
+            .find(|c| {
+                in_text ^= c == '\'';
+                c == ')' && !in_text
+            })
+            .unwrap();
+        format!(
+            "{}{table}{}",
+            &self.sql[..start],
+            &self.sql[start + length + 1..]
+        )
+    }
+
+    fn expected(&self) -> RecordBatch {
+        let path = format!("crates/segue/tests/golden/{}.parquet", self.name);
+        let file = File::open(repository(&path)).unwrap();
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+        let schema = Arc::clone(reader.schema());
+        let batches: Result<Vec<_>, _> = reader.build().unwrap().collect();
+        concat_batches(&schema, &batches.unwrap()).unwrap()
+    }
+
+    fn sorted(&self, batch: &RecordBatch) -> RecordBatch {
+        if self.sort.is_empty() {
+            return batch.clone();
+        }
+        let columns: Vec<SortColumn> = self
+            .sort
+            .iter()
+            .map(|name| SortColumn {
+                values: Arc::clone(batch.column_by_name(name).unwrap()),
+                options: None,
+            })
+            .collect();
+        let order = lexsort_to_indices(&columns, None).unwrap();
+        take_record_batch(batch, &order).unwrap()
+    }
+
+    fn check(&self, actual: &RecordBatch) {
+        match self.name.as_str() {
+            "q56_quirk_projection_drops_rows" => {
+                assert_eq!(actual.num_rows(), 100);
+                let pressure = actual
+                    .column_by_name("/sensor/pressure:Scalars:scalars")
+                    .unwrap();
+                let present = is_not_null(pressure).unwrap();
+                self.check_equal(&filter_record_batch(actual, &present).unwrap());
+            }
+            "q57_quirk_count_two" => {
+                let counts = ["n_pres", "n"].map(|name| {
+                    let column = actual.column_by_name(name).unwrap();
+                    column.as_primitive::<Int64Type>().values().to_vec()
+                });
+                assert_eq!(counts, [[50], [100]]);
+            }
+            "q58_quirk_is_null_projected" => {
+                assert_eq!((actual.num_rows(), actual.num_columns()), (50, 1));
+                assert_eq!(actual.column(0).null_count(), 50);
+            }
+            _ => self.check_equal(actual),
+        }
+    }
+
+    /// Compares columns by name: which there are, their fields, and the values bit by bit, so that a NaN
+    /// equals itself.
+    fn check_equal(&self, actual: &RecordBatch) {
+        let expected = self.expected();
+        let actual = self.sorted(actual);
+        let names = |batch: &RecordBatch| -> BTreeSet<String> {
+            batch
+                .schema()
+                .fields()
+                .iter()
+                .map(|f| f.name().clone())
+                .collect()
+        };
+        assert_eq!(names(&actual), names(&expected));
+        assert_eq!(actual.num_columns(), expected.num_columns());
+        assert_eq!(actual.num_rows(), expected.num_rows());
+        for (field, values) in expected.schema().fields().iter().zip(expected.columns()) {
+            let schema = actual.schema();
+            self.check_field(schema.field_with_name(field.name()).unwrap(), field);
+            let found = actual.column_by_name(field.name()).unwrap();
+            if found.to_data() == values.to_data() {
+                continue;
+            }
+            for row in 0..values.len() {
+                let text = |array| array_value_to_string(array, row).unwrap();
+                let same = found.slice(row, 1).to_data() == values.slice(row, 1).to_data();
+                assert!(
+                    same,
+                    "{} row {row}: {} not {}",
+                    field.name(),
+                    text(found),
+                    text(values)
+                );
+            }
+        }
+    }
+
+    fn check_field(&self, actual: &Field, expected: &Field) {
+        let name = expected.name();
+        assert_eq!(actual.data_type(), expected.data_type(), "type of {name}");
+        let is_index = self.index.as_ref() == Some(name);
+        let nullable = expected.is_nullable() && !is_index;
+        assert_eq!(actual.is_nullable(), nullable, "nullability of {name}");
+        let metadata = |field: &Field| -> BTreeMap<String, String> {
+            let all = field.metadata().clone().into_iter();
+            all.filter(|(key, _)| key.starts_with("rerun:")).collect()
+        };
+        assert_eq!(metadata(actual), metadata(expected), "metadata of {name}");
+    }
+}
+
+#[tokio::test]
+async fn the_answers_of_a_real_server_come_at_all_partitions_and_batch_sizes() {
+    let source: Arc<dyn ChunkSource> = Arc::new(
+        LocalSource::builder()
+            .dataset("rrd", repository("examples/recordings/robots"))
+            .dataset("real", repository("examples/recordings/drive"))
+            .build()
+            .unwrap(),
+    );
+    let mut ran: BTreeMap<String, usize> = BTreeMap::new();
+    let mut failures = Vec::new();
+    for (partitions, batch_size) in SETTINGS {
+        let session = session_at(Arc::clone(&source), partitions, batch_size).await;
+        for case in cases() {
+            let context = format!(
+                "{} at {partitions} partitions of {batch_size} rows",
+                case.name
+            );
+            // Each case in a task, so that one that fails does not hide the others.
+            let run = run(session.clone(), Arc::clone(&source), case);
+            let mut task = tokio::task::JoinSet::new();
+            task.spawn(run);
+            match task.join_next().await.unwrap() {
+                Ok((dataset, batch_rows)) => {
+                    assert!(
+                        batch_rows <= batch_size,
+                        "{context}: a batch of {batch_rows} rows"
+                    );
+                    *ran.entry(dataset).or_default() += 1;
+                }
+                Err(_) => failures.push(context),
+            }
+        }
+    }
+    assert!(failures.is_empty(), "failed: {failures:#?}");
+    let all = SETTINGS.len();
+    let expected = BTreeMap::from([("rrd".to_owned(), 31 * all), ("real".to_owned(), 2 * all)]);
+    assert_eq!(ran, expected);
+}
+
+/// Runs a case and checks its answer; gives its dataset, and the number of rows of the largest batch.
+async fn run(session: SegueSession, source: Arc<dyn ChunkSource>, case: Case) -> (String, usize) {
+    let table = case.table(source).await;
+    if case.is_error {
+        let error = table.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::UnknownIndex);
+        assert!(error.message().contains("'nope'"), "{}", error.message());
+        return (case.dataset, 0);
+    }
+    let context = session.context();
+    context
+        .register_table(case.name.as_str(), Arc::new(table.unwrap()))
+        .unwrap();
+    let sql = case.sql_over(&case.name);
+    case.check(&query(&session, &sql).await);
+    let batches = session.sql(&sql).await.unwrap().collect().await.unwrap();
+    let largest = batches.iter().map(RecordBatch::num_rows).max();
+    (case.dataset, largest.unwrap_or(0))
+}
