@@ -6,14 +6,15 @@ use segue_chunk::{Compression, LocalSource};
 
 /// Checks a [`LocalSource`] over files that `writer` has begun.
 async fn check_local(writer: RecordingWriter) {
-    let root = tempfile::tempdir().unwrap();
+    let root = tempfile::tempdir().expect("a test can make a folder");
     for (number, recording) in recordings().iter().enumerate() {
         // Names of folders below the dataset mean nothing; the file names the layer.
         let folder = root.path().join(recording.dataset).join(number.to_string());
         let file = folder.join(format!("{}.rrd", recording.layer));
         writer.clone().chunks(&recording.chunks).write(file);
     }
-    let source = LocalSource::builder().folder(root.path()).build().unwrap();
+    let source = LocalSource::builder().folder(root.path()).build();
+    let source = source.expect("the folder has recordings");
     assert_eq!(check_source(&source, &Expected::standard()).await, Ok(()));
 }
 
