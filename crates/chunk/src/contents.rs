@@ -66,7 +66,10 @@ impl Rule {
         let trimmed = text.trim();
         let (include, rest) = match trimmed.strip_prefix('-') {
             Some(rest) => (false, rest.trim_start()),
-            None => (true, trimmed.strip_prefix('+').unwrap_or(trimmed).trim_start()),
+            None => (
+                true,
+                trimmed.strip_prefix('+').unwrap_or(trimmed).trim_start(),
+            ),
         };
         let (path, component) = match unescaped_colon(rest) {
             Some(at) => (&rest[..at], Some(rest[at + 1..].to_owned())),
@@ -172,7 +175,11 @@ mod tests {
     #[test]
     fn properties_are_selected_only_by_name() {
         assert!(!selects(&["/**"], "/__properties/episode", "task"));
-        assert!(selects(&["/**", "/__properties/**"], "/__properties/episode", "task"));
+        assert!(selects(
+            &["/**", "/__properties/**"],
+            "/__properties/episode",
+            "task"
+        ));
     }
 
     #[test]

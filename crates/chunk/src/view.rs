@@ -34,7 +34,11 @@ impl View {
     ///
     /// Clear's own columns and columns without meaning are left out; without an index, so are columns
     /// that are static nowhere.
-    pub fn resolve(dataset: &DatasetSchema, index: Option<&str>, contents: &Contents) -> Result<Self> {
+    pub fn resolve(
+        dataset: &DatasetSchema,
+        index: Option<&str>,
+        contents: &Contents,
+    ) -> Result<Self> {
         let index = match index {
             None => None,
             Some(name) => Some(dataset.timeline(name).cloned().ok_or_else(|| {
@@ -142,7 +146,10 @@ fn table_schema(
         Some(twice) => Err(Error::new(
             ErrorCode::NameClash,
             "view.resolve",
-            format!("two columns of the dataset would be called '{}'", twice.name()),
+            format!(
+                "two columns of the dataset would be called '{}'",
+                twice.name()
+            ),
         )),
     }
 }

@@ -142,7 +142,9 @@ fn sources<'a>(chunk: &'a Chunk, wanted: &ComponentColumn) -> impl Iterator<Item
     let is_own = *chunk.entity() == wanted.entity;
     let values = is_own.then(|| chunk.component(&wanted.component)).flatten();
     let reaches = wanted.entity.is_within(chunk.entity());
-    let flags = reaches.then(|| chunk.component(keys::CLEAR_COMPONENT)).flatten();
+    let flags = reaches
+        .then(|| chunk.component(keys::CLEAR_COMPONENT))
+        .flatten();
     let clear = flags.map(|flags| Source::Clear {
         flags,
         is_above: !is_own,

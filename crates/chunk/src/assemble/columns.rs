@@ -42,16 +42,15 @@ pub(super) fn temporal(
 }
 
 /// The row of static values, if there is any.
-pub(super) fn static_row(
-    chunks: &SegmentChunks<'_>,
-    statics: &StaticCells,
-) -> Result<RecordBatch> {
+pub(super) fn static_row(chunks: &SegmentChunks<'_>, statics: &StaticCells) -> Result<RecordBatch> {
     let rows = usize::from(statics.iter().any(Option::is_some));
     build(chunks, rows, |column| match column {
         Column::Timeline(timeline) => Ok(new_null_array(&timeline.kind.data_type(), rows)),
-        Column::Component(at, component) => {
-            gather(chunks, component, statics[at..=at].iter().copied().take(rows))
-        }
+        Column::Component(at, component) => gather(
+            chunks,
+            component,
+            statics[at..=at].iter().copied().take(rows),
+        ),
     })
 }
 
@@ -103,10 +102,7 @@ fn largest(
     at_time.filter_map(of_cell).max()
 }
 
-fn time_array(
-    timeline: &Timeline,
-    times: impl Iterator<Item = Option<i64>>,
-) -> Result<ArrayRef> {
+fn time_array(timeline: &Timeline, times: impl Iterator<Item = Option<i64>>) -> Result<ArrayRef> {
     let mut builder = Int64Builder::new();
     builder.extend(times);
     // All kinds of time are 64 bit numbers: the cast changes the type, not the bits.

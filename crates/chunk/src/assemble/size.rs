@@ -83,9 +83,8 @@ impl Sizes<'_> {
 /// Bytes of the values `start .. start + len` of an array, without its validity.
 fn range_size(data: &ArrayData, start: usize, len: usize) -> usize {
     let at = data.offset() + start;
-    let child = |child: usize, start: usize, len: usize| {
-        range_size(&data.child_data()[child], start, len)
-    };
+    let child =
+        |child: usize, start: usize, len: usize| range_size(&data.child_data()[child], start, len);
     let listed = |start: usize, end: usize, width: usize| {
         len * width + child(0, start, end.saturating_sub(start))
     };

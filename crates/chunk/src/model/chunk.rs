@@ -75,7 +75,9 @@ impl Chunk {
         for column in &parts.timelines {
             if column.times.len() != rows {
                 let (name, len) = (&column.timeline.name, column.times.len());
-                return corrupt(format!("timeline '{name}' has {len} values for {rows} rows"));
+                return corrupt(format!(
+                    "timeline '{name}' has {len} values for {rows} rows"
+                ));
             }
             if !names.insert(&column.timeline.name) {
                 return corrupt(format!("timeline '{}' stands twice", column.timeline.name));
@@ -85,7 +87,9 @@ impl Chunk {
         for column in &parts.components {
             if column.values.len() != rows {
                 let (name, len) = (&column.component, column.values.len());
-                return corrupt(format!("component '{name}' has {len} values for {rows} rows"));
+                return corrupt(format!(
+                    "component '{name}' has {len} values for {rows} rows"
+                ));
             }
             if !names.insert(&column.component) {
                 return corrupt(format!("component '{}' stands twice", column.component));
@@ -168,7 +172,11 @@ impl Chunk {
                 .filter(|buffer| seen.insert(buffer.data_ptr().as_ptr().cast_const()))
                 .map(|buffer| buffer.capacity())
                 .sum();
-            own + data.child_data().iter().map(|child| count(child, seen)).sum::<usize>()
+            own + data
+                .child_data()
+                .iter()
+                .map(|child| count(child, seen))
+                .sum::<usize>()
         }
         let mut seen = HashSet::new();
         let mut total = count(&self.0.row_ids.to_data(), &mut seen);
@@ -206,7 +214,11 @@ impl FromIterator<RowId> for RowIds {
             .add_buffer(bytes.into())
             .build()
             .expect("one buffer of 16 bytes a row is a valid array");
-        Self(arrow::array::make_array(data).as_fixed_size_binary().clone())
+        Self(
+            arrow::array::make_array(data)
+                .as_fixed_size_binary()
+                .clone(),
+        )
     }
 }
 

@@ -120,7 +120,12 @@ mod tests {
 
     #[test]
     fn what_is_not_32_hex_digits_is_no_id() {
-        for bad in ["", "18", "+8ECEADFF859254225ae359dab0a9fb8", "zzECEADFF859254225ae359dab0a9fb8"] {
+        for bad in [
+            "",
+            "18",
+            "+8ECEADFF859254225ae359dab0a9fb8",
+            "zzECEADFF859254225ae359dab0a9fb8",
+        ] {
             assert_eq!(ChunkId::from_hex(bad), None, "{bad}");
         }
     }

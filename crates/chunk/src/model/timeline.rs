@@ -98,8 +98,16 @@ impl TimeRange {
     /// The values that lie in both ranges.
     pub const fn intersection(&self, other: &Self) -> Self {
         Self {
-            start: if self.start > other.start { self.start } else { other.start },
-            end: if self.end < other.end { self.end } else { other.end },
+            start: if self.start > other.start {
+                self.start
+            } else {
+                other.start
+            },
+            end: if self.end < other.end {
+                self.end
+            } else {
+                other.end
+            },
         }
     }
 }

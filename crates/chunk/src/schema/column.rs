@@ -74,7 +74,10 @@ impl ComponentColumn {
             (keys::COMPONENT_TYPE, text(&self.component_type)),
             (keys::IS_STATIC, flag(self.is_static)),
             (keys::IS_TOMBSTONE, flag(self.is_tombstone)),
-            (keys::IS_SEMANTICALLY_EMPTY, flag(self.is_semantically_empty)),
+            (
+                keys::IS_SEMANTICALLY_EMPTY,
+                flag(self.is_semantically_empty),
+            ),
         ]
         .into_iter()
         .filter_map(|(key, value)| Some((key.to_owned(), value?)))

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema};
 use segue_error::{Error, ErrorCode, Result};
 
 use super::{ComponentColumn, keys};
-use crate::model::{EntityPath, TimeKind, Timeline};
+use crate::model::{ComponentName, EntityPath, TimeKind, Timeline};
 
 /// Timelines and component columns of a dataset, each in canonical order and each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,8 +55,8 @@ impl DatasetSchema {
 /// Puts the schemas of recordings together: the union of their columns.
 #[derive(Clone, Debug, Default)]
 pub struct SchemaMerger {
-    timelines: BTreeMap<std::sync::Arc<str>, Timeline>,
-    components: BTreeMap<(EntityPath, std::sync::Arc<str>), ComponentColumn>,
+    timelines: BTreeMap<Arc<str>, Timeline>,
+    components: BTreeMap<(EntityPath, ComponentName), ComponentColumn>,
 }
 
 impl SchemaMerger {
@@ -74,7 +75,7 @@ impl SchemaMerger {
     pub fn add_timeline(&mut self, timeline: Timeline) -> Result<()> {
         let known = self
             .timelines
-            .entry(timeline.name.clone())
+            .entry(Arc::clone(&timeline.name))
             .or_insert_with(|| timeline.clone());
         if known.kind == timeline.kind {
             return Ok(());
@@ -99,7 +100,7 @@ impl SchemaMerger {
         }
         match self
             .components
-            .entry((column.entity.clone(), column.component.clone()))
+            .entry((column.entity.clone(), Arc::clone(&column.component)))
         {
             Entry::Vacant(free) => {
                 free.insert(column);
@@ -156,11 +157,7 @@ pub(crate) fn widen(a: &DataType, b: &DataType) -> Option<DataType> {
     let field = |a: &Field, b: &Field| -> Option<Field> {
         let data_type = widen(a.data_type(), b.data_type())?;
         let nullable = a.is_nullable() || b.is_nullable();
-        (a.name() == b.name()).then(|| {
-            a.clone()
-                .with_data_type(data_type)
-                .with_nullable(nullable)
-        })
+        (a.name() == b.name()).then(|| a.clone().with_data_type(data_type).with_nullable(nullable))
     };
     match (a, b) {
         (DataType::List(x), DataType::List(y)) => Some(DataType::List(field(x, y)?.into())),

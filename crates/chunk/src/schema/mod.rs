@@ -10,5 +10,5 @@ pub mod keys;
 mod tests;
 
 pub use column::ComponentColumn;
-pub(crate) use dataset::{timeline, widen};
 pub use dataset::{DatasetSchema, SchemaMerger};
+pub(crate) use dataset::{timeline, widen};

@@ -53,11 +53,18 @@ fn columns_come_in_canonical_order_whatever_the_order_given() {
 #[test]
 fn flags_and_nullability_of_equal_columns_add_up() {
     let schema = merged(vec![
-        data("/a", "x", list(DataType::Float64, false), &[keys::IS_SEMANTICALLY_EMPTY]),
+        data(
+            "/a",
+            "x",
+            list(DataType::Float64, false),
+            &[keys::IS_SEMANTICALLY_EMPTY],
+        ),
         data("/a", "x", list(DataType::Float64, true), &[keys::IS_STATIC]),
     ])
     .unwrap();
-    let [column] = &schema.components[..] else { panic!("one column") };
+    let [column] = &schema.components[..] else {
+        panic!("one column")
+    };
     assert!(column.is_static && !column.is_semantically_empty);
     assert_eq!(column.data_type, list(DataType::Float64, true));
 }
@@ -89,8 +96,14 @@ fn unequal_types_of_one_column_are_a_conflict_that_names_it() {
 
 #[test]
 fn types_that_no_column_can_have_are_refused() {
-    let bad = [index("t", DataType::Utf8), data("/a", "x", DataType::Int64, &[])];
+    let bad = [
+        index("t", DataType::Utf8),
+        data("/a", "x", DataType::Int64, &[]),
+    ];
     for field in bad {
-        assert_eq!(merged(vec![field]).unwrap_err().code(), ErrorCode::Unsupported);
+        assert_eq!(
+            merged(vec![field]).unwrap_err().code(),
+            ErrorCode::Unsupported
+        );
     }
 }

@@ -82,11 +82,11 @@ impl Truth {
         }
     }
 
-    fn is_true(self) -> Self {
-        Self::two_valued(self.yes)
+    fn is_true(&self) -> Self {
+        Self::two_valued(self.yes.clone())
     }
 
-    fn is_null(self) -> Self {
+    fn is_null(&self) -> Self {
         Self::two_valued(self.yes.or(&self.no)).not()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use segue_chunk::{SegmentId, TimeRange};
+use segue_chunk::TimeRange;
 
 use super::{IntervalSet, SegmentSet};
 
@@ -63,7 +63,8 @@ impl Region {
     }
 
     /// Whether rows of `segment` at the index value `value` are in the region.
-    pub(crate) fn contains(&self, segment: &SegmentId, value: i64) -> bool {
+    #[cfg(test)]
+    pub(crate) fn contains(&self, segment: &segue_chunk::SegmentId, value: i64) -> bool {
         self.segments.contains(segment) && self.index.contains(value)
     }
 

@@ -95,7 +95,11 @@ async fn large_and_dictionary_text_is_placed_like_text_and_views_are_not() {
     let by_view = repartitioned(&views, 16).await;
     let (mut short_moved, mut long_moved) = (0, 0);
     for (id, (by_view, by_text)) in ids.iter().zip(by_view.into_iter().zip(placed)) {
-        let moved = if id.as_str().len() > 12 { &mut long_moved } else { &mut short_moved };
+        let moved = if id.as_str().len() > 12 {
+            &mut long_moved
+        } else {
+            &mut short_moved
+        };
         *moved += usize::from(by_view != by_text);
     }
     assert!(short_moved > 150, "{short_moved} of the short ids moved");

@@ -23,7 +23,11 @@ async fn order_by_segment_and_index_needs_no_sort_in_either_null_order() {
                     "SELECT {columns} FROM t ORDER BY rerun_segment_id {nulls}, frame {nulls}"
                 );
                 let plan = plan(&context, &sql).await;
-                assert!(!shown(&plan).contains("SortExec"), "{sql}\n{}", shown(&plan));
+                assert!(
+                    !shown(&plan).contains("SortExec"),
+                    "{sql}\n{}",
+                    shown(&plan)
+                );
             }
         }
     }
@@ -59,7 +63,11 @@ async fn joins_and_aggregates_on_the_segment_need_no_repartition() {
         "SELECT count(*) FROM t a JOIN t b ON a.rerun_segment_id = b.rerun_segment_id",
     ] {
         let plan = plan(&context, sql).await;
-        assert!(!shown(&plan).contains("RepartitionExec"), "{sql}\n{}", shown(&plan));
+        assert!(
+            !shown(&plan).contains("RepartitionExec"),
+            "{sql}\n{}",
+            shown(&plan)
+        );
     }
 }
 
@@ -101,7 +109,10 @@ async fn fewer_segments_than_partitions_get_one_each_and_claim_no_hash() {
     let context = session(&source, config(7, 8192)).await;
     let scan = plan(&context, "SELECT * FROM t").await;
     let partitioning = scan.output_partitioning();
-    assert!(matches!(partitioning, Partitioning::UnknownPartitioning(3)), "{partitioning:?}");
+    assert!(
+        matches!(partitioning, Partitioning::UnknownPartitioning(3)),
+        "{partitioning:?}"
+    );
 }
 
 #[tokio::test]
@@ -110,7 +121,10 @@ async fn claims_end_where_the_segment_is_projected_away() {
     let context = session(&source, config(4, 8192)).await;
     let scan = plan(&context, "SELECT frame FROM t").await;
     assert!(scan.output_ordering().is_none());
-    assert!(matches!(scan.output_partitioning(), Partitioning::UnknownPartitioning(4)));
+    assert!(matches!(
+        scan.output_partitioning(),
+        Partitioning::UnknownPartitioning(4)
+    ));
     let plan = plan(&context, "SELECT frame FROM t ORDER BY frame").await;
     assert!(shown(&plan).contains("SortExec"));
 }
@@ -143,7 +157,10 @@ async fn explain_says_what_is_read() {
     let sql = "SELECT frame FROM t WHERE frame BETWEEN 2 AND 5 OR frame = 9 LIMIT 3";
     let plan = plan(&context, sql).await;
     let text = shown(&plan);
-    let line = text.lines().find(|line| line.contains("SegmentStreamExec")).unwrap();
+    let line = text
+        .lines()
+        .find(|line| line.contains("SegmentStreamExec"))
+        .unwrap();
     assert_eq!(
         line.trim(),
         "SegmentStreamExec: dataset=d, index=frame, segments=3, chunks=15, \

@@ -76,7 +76,9 @@ fn chunk(n: usize, made: &Made) -> Chunk {
         Kind::Static => chunk.floats(SCALAR, values),
         Kind::Clear => {
             let flags = made.rows.iter().map(|(_, value)| value.is_some());
-            chunk.sequence("frame", frames).clear(flags.collect::<Vec<_>>())
+            chunk
+                .sequence("frame", frames)
+                .clear(flags.collect::<Vec<_>>())
         }
     }
     .build()
@@ -104,13 +106,17 @@ fn queries(x: i64, y: i64) -> Vec<String> {
         all("rerun_segment_id IN ('s0', 's2')".to_owned()),
         all(format!("rerun_segment_id <> 's1' AND frame <= {y}")),
         all(format!("rerun_segment_id = 's1' OR frame = {x}")),
-        all(format!("(rerun_segment_id = 's1' AND frame < {x}) OR rerun_segment_id = 's2'")),
+        all(format!(
+            "(rerun_segment_id = 's1' AND frame < {x}) OR rerun_segment_id = 's2'"
+        )),
         all(format!("{c} IS NULL AND frame > {x}")),
         all(format!("{a} IS NOT NULL OR frame > {x}")),
         all(format!("tick > {x} AND frame > {y}")),
         all(format!("frame + 1 > {x}")),
         all(format!("{x} <= frame AND '{y}' <> rerun_segment_id")),
-        format!("SELECT a.frame FROM t a JOIN t b USING (rerun_segment_id, frame) WHERE a.frame > {x}"),
+        format!(
+            "SELECT a.frame FROM t a JOIN t b USING (rerun_segment_id, frame) WHERE a.frame > {x}"
+        ),
         format!("SELECT frame, {a} FROM t WHERE frame = {x} UNION ALL SELECT frame, {c} FROM t"),
     ]
 }
@@ -127,10 +133,16 @@ async fn compare(chunks: Vec<Chunk>, x: i64, y: i64, seed: u64) {
     for (partitions, batch_size) in [(1, 8192), (2, 3), (7, 1)] {
         let stream = SessionContext::new_with_config(config(partitions, batch_size));
         stream.register_table("t", Arc::clone(&table) as _).unwrap();
-        stream.sql("SET segue_stream.unit_bytes = 4000").await.unwrap();
+        stream
+            .sql("SET segue_stream.unit_bytes = 4000")
+            .await
+            .unwrap();
         for sql in queries(x, y) {
             let (want, got) = (rows(&plain, &sql).await, rows(&stream, &sql).await);
-            assert_eq!(got, want, "{sql} at {partitions} partitions, batches of {batch_size}");
+            assert_eq!(
+                got, want,
+                "{sql} at {partitions} partitions, batches of {batch_size}"
+            );
         }
     }
     assert_eq!(source.counts().streams, 0);
@@ -153,7 +165,9 @@ proptest! {
 
 /// Cases to run: `usual` unless `PROPTEST_CASES` asks for more.
 fn cases(usual: u32) -> u32 {
-    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
+    let asked = std::env::var("PROPTEST_CASES")
+        .ok()
+        .and_then(|text| text.parse().ok());
     asked.map_or(usual, |asked: u32| asked.div_ceil(100).max(usual))
 }
 
@@ -163,7 +177,11 @@ async fn static_values_without_an_index_equal_the_rows_assembled_at_once() {
         .map(|segment| Made {
             segment,
             entity: segment % 2,
-            kind: if segment == 1 { Kind::Temporal } else { Kind::Static },
+            kind: if segment == 1 {
+                Kind::Temporal
+            } else {
+                Kind::Static
+            },
             rows: vec![(0, Some(1)), (1, None), (2, Some(segment as i8))],
         })
         .collect();
@@ -173,8 +191,14 @@ async fn static_values_without_an_index_equal_the_rows_assembled_at_once() {
     plain.register_table("t", reference).unwrap();
     let stream = SessionContext::new_with_config(config(2, 1));
     let source = Arc::new(ScriptedSource::new().dataset("d", chunks));
-    stream.register_table("t", table(&source, None).await as _).unwrap();
-    for sql in ["SELECT * FROM t", "SELECT count(*) FROM t", "SELECT frame FROM t WHERE frame IS NULL"] {
+    stream
+        .register_table("t", table(&source, None).await as _)
+        .unwrap();
+    for sql in [
+        "SELECT * FROM t",
+        "SELECT count(*) FROM t",
+        "SELECT frame FROM t WHERE frame IS NULL",
+    ] {
         assert_eq!(rows(&stream, sql).await, rows(&plain, sql).await, "{sql}");
     }
     assert_eq!(rows(&stream, "SELECT * FROM t").await.len(), 2);

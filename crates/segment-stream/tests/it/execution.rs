@@ -39,7 +39,10 @@ async fn the_same_plan_gives_the_same_rows_again() {
 
 async fn small_units(source: &Arc<ScriptedSource>) -> SessionContext {
     let context = session(source, config(1, 8192)).await;
-    context.sql("SET segue_stream.unit_bytes = 1").await.unwrap();
+    context
+        .sql("SET segue_stream.unit_bytes = 1")
+        .await
+        .unwrap();
     context
 }
 
@@ -55,7 +58,9 @@ async fn a_limit_stops_the_fetching() {
 #[tokio::test]
 async fn dropping_the_stream_stops_every_fetch() {
     let gate = Gate::new();
-    let source = ScriptedSource::new().dataset("d", regular(10, 100, 5)).gated(&gate);
+    let source = ScriptedSource::new()
+        .dataset("d", regular(10, 100, 5))
+        .gated(&gate);
     let source = Arc::new(source);
     let context = small_units(&source).await;
     let plan = plan(&context, "SELECT * FROM t").await;
@@ -91,7 +96,10 @@ async fn batches_are_full_but_for_the_last_of_a_partition() {
 async fn a_batch_ends_at_its_byte_limit() {
     let source = source(regular(1, 100, 100));
     let context = session(&source, config(1, 8192)).await;
-    context.sql("SET segue_stream.batch_bytes = 1").await.unwrap();
+    context
+        .sql("SET segue_stream.batch_bytes = 1")
+        .await
+        .unwrap();
     let batches = batches(&context, "SELECT * FROM t").await.unwrap();
     assert_eq!(batches.len(), 100);
 }
@@ -110,7 +118,11 @@ async fn contradictions_and_unknown_segments_give_no_rows_and_ask_for_nothing() 
         assert!(rows.is_empty(), "{filter}");
     }
     assert_eq!(source.counts().plans, 0);
-    assert!(rows(&context, "SELECT * FROM t WHERE rerun_segment_id = 'nope'").await.is_empty());
+    assert!(
+        rows(&context, "SELECT * FROM t WHERE rerun_segment_id = 'nope'")
+            .await
+            .is_empty()
+    );
     assert_eq!(source.counts().fetches, 0);
 }
 
@@ -118,10 +130,16 @@ async fn contradictions_and_unknown_segments_give_no_rows_and_ask_for_nothing() 
 async fn an_option_that_means_nothing_is_refused_by_name() {
     let source = source(regular(1, 10, 4));
     let context = session(&source, config(1, 8192)).await;
-    context.sql("SET segue_stream.units_ahead = 0").await.unwrap();
+    context
+        .sql("SET segue_stream.units_ahead = 0")
+        .await
+        .unwrap();
     let error = batches(&context, "SELECT * FROM t").await.unwrap_err();
     let error = segue_error::find_segue_error(&error).unwrap();
-    assert_eq!(error.to_string(), "option 'segue_stream.units_ahead' must be greater than 0");
+    assert_eq!(
+        error.to_string(),
+        "option 'segue_stream.units_ahead' must be greater than 0"
+    );
 }
 
 #[tokio::test]

@@ -21,7 +21,10 @@ async fn each_fault_of_a_source_has_its_error() {
     let chunks = || regular(4, 20, 5);
     let id = |n: usize| chunks()[n].id();
     let faults = [
-        (Fault::PlanError(ErrorCode::TransportUnavailable), ErrorCode::TransportUnavailable),
+        (
+            Fault::PlanError(ErrorCode::TransportUnavailable),
+            ErrorCode::TransportUnavailable,
+        ),
         (
             Fault::ErrorAt {
                 fetch: 0,

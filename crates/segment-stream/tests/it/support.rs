@@ -115,7 +115,9 @@ pub(crate) fn regular(segments: usize, frames: usize, per_chunk: usize) -> Vec<C
             let all: Vec<usize> = (0..frames).step_by(step).collect();
             for part in all.chunks(per_chunk) {
                 let id = chunks.len() as u64 + 1;
-                let values = part.iter().map(|frame| Some((segment * 10_000 + frame) as f64));
+                let values = part
+                    .iter()
+                    .map(|frame| Some((segment * 10_000 + frame) as f64));
                 let chunk = ChunkBuilder::new(format!("s{segment:02}"), entity)
                     .id(id)
                     .sequence("frame", part.iter().map(|&frame| frame as i64))

@@ -203,10 +203,6 @@ fn expression(operands: Vec<Operands>) -> BoxedStrategy<Expr> {
 /// Checks `expr` as written and as optimised, for a view with the index and for one without.
 fn holds(index: (&str, TimeKind), expr: &Expr) -> Result<(), TestCaseError> {
     // What does not run at all, such as a list without a common type, has no rows to compare.
-    use std::sync::atomic::*;
-    static N: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
-    let n = N[0].fetch_add(1, Ordering::Relaxed);
-    if n % 500 == 499 { eprintln!("all, typed, exact, exact nontrivial {N:?}"); }
     let Ok(optimised) = ROWS.optimised(expr) else {
         return Err(TestCaseError::reject("does not type"));
     };
@@ -215,15 +211,14 @@ fn holds(index: (&str, TimeKind), expr: &Expr) -> Result<(), TestCaseError> {
             return Err(TestCaseError::reject("does not run"));
         }
         for index in [Some(index), None] {
-            let t = ROWS.check(index, expr).map_err(TestCaseError::fail)?;
-            if index.is_some() { N[1].fetch_add(1, Ordering::Relaxed); if t.yes.exact {N[2].fetch_add(1, Ordering::Relaxed); if !t.yes.region.is_all() && !t.yes.region.is_empty() {N[3].fetch_add(1, Ordering::Relaxed);}}}
+            ROWS.check(index, expr).map_err(TestCaseError::fail)?;
         }
     }
     Ok(())
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: std::env::var("SOAK").map_or(512, |v| v.parse().unwrap()), max_global_rejects: 10000000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
     #[test]
     fn filters_on_a_sequence_agree_with_evaluation(expr in expression(sequence_operands())) {

@@ -201,10 +201,7 @@ fn times_are_compared_as_instants() {
                 "date_part('year', log_time) = 1970",
                 "Exact: log_time in [0, 31535999999999999]",
             ),
-            (
-                "date_part('month', log_time) = 1",
-                "Unsupported: all rows",
-            ),
+            ("date_part('month', log_time) = 1", "Unsupported: all rows"),
             ("frame_nr < 3", "Unsupported: all rows"),
         ],
     );
