@@ -84,15 +84,20 @@ fn check_name(dataset: &Dataset) -> Result<()> {
     let (name, folder) = (dataset.name(), dataset.folder().display());
     if name.is_empty() {
         let message = format!("the dataset of folder '{folder}' has an empty name");
-        return Err(Error::new(ErrorCode::InvalidArgument, "local.build", message));
+        return Err(Error::new(
+            ErrorCode::InvalidArgument,
+            "local.build",
+            message,
+        ));
     }
     if RESERVED.contains(&name) {
         let message = format!(
             "folder '{folder}' would be the dataset '{name}', a name that SQL uses itself; \
              give it another as NAME={folder}"
         );
-        return Err(Error::new(ErrorCode::NameClash, "local.build", message)
-            .with_fact("dataset", name));
+        return Err(
+            Error::new(ErrorCode::NameClash, "local.build", message).with_fact("dataset", name)
+        );
     }
     Ok(())
 }

@@ -87,7 +87,9 @@ impl Dataset {
     pub(super) async fn contents(&self) -> Result<Arc<Contents>> {
         let mut cache = self.cache.lock().await;
         let files = Arc::clone(&self.files);
-        let stamps = blocking::start(move |_| Ok(stamps(&files)))?.finish().await?;
+        let stamps = blocking::start(move |_| Ok(stamps(&files)))?
+            .finish()
+            .await?;
         let stale: Vec<usize> = stamps
             .iter()
             .zip(&cache.indexed)
@@ -106,7 +108,9 @@ impl Dataset {
         while let Some((number, read)) = reads.next().await {
             let slot = cache.indexed.get_mut(number);
             match read {
-                Ok(indexed) => slot.into_iter().for_each(|slot| *slot = Some(indexed.clone())),
+                Ok(indexed) => slot
+                    .into_iter()
+                    .for_each(|slot| *slot = Some(indexed.clone())),
                 Err(error) => {
                     slot.into_iter().for_each(|slot| *slot = None);
                     if failed.as_ref().is_none_or(|(first, _)| number < *first) {
@@ -128,7 +132,10 @@ impl Dataset {
     async fn read(&self, number: usize) -> Result<IndexedFile> {
         let files = Arc::clone(&self.files);
         let read = move |stop: &Stop| {
-            let path = files.get(number).map(PathBuf::as_path).unwrap_or(Path::new(""));
+            let path = files
+                .get(number)
+                .map(PathBuf::as_path)
+                .unwrap_or(Path::new(""));
             read(path, stop)
         };
         blocking::start(read)?.finish().await

@@ -156,7 +156,11 @@ impl OpenFile {
     fn open(dataset: &Dataset, number: u32) -> Result<Self> {
         let Some(path) = dataset.file(number) else {
             let message = format!("dataset '{}' has no file {number}", dataset.name());
-            return Err(Error::new(ErrorCode::InvalidArgument, "local.fetch", message));
+            return Err(Error::new(
+                ErrorCode::InvalidArgument,
+                "local.fetch",
+                message,
+            ));
         };
         let name = path.display().to_string();
         let bytes = FileBytes::open(path).map_err(|e| match e.kind() {
@@ -172,7 +176,11 @@ impl OpenFile {
 
     /// Checks that the file, as it was opened, is the one that was planned.
     fn check(&self, planned: FileStamp) -> Result<()> {
-        if self.bytes.stamp() == planned { Ok(()) } else { Err(changed(&self.name)) }
+        if self.bytes.stamp() == planned {
+            Ok(())
+        } else {
+            Err(changed(&self.name))
+        }
     }
 
     /// Checks that the file has not been written since it was opened.

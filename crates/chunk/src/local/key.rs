@@ -88,7 +88,10 @@ mod tests {
         for application in [None, Some(""), Some("app")] {
             let bytes = encode(3, stamp, 28..40, application);
             let key = decode(&bytes).unwrap();
-            assert_eq!((key.file, key.stamp, key.offset, key.len), (3, stamp, 28, 12));
+            assert_eq!(
+                (key.file, key.stamp, key.offset, key.len),
+                (3, stamp, 28, 12)
+            );
             assert_eq!(key.application.as_deref(), application);
             for cut in 0..FIXED_LEN {
                 let error = decode(&bytes.slice(..cut)).unwrap_err();

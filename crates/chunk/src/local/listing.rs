@@ -18,7 +18,11 @@ pub(super) fn datasets(folder: &Path) -> Result<Vec<Dataset>> {
         if path.is_dir() {
             // A link back up would make every dataset a part of another.
             let leads_up = fs::canonicalize(&path).is_ok_and(|target| real.starts_with(target));
-            let files = if leads_up { Vec::new() } else { recordings(&path)? };
+            let files = if leads_up {
+                Vec::new()
+            } else {
+                recordings(&path)?
+            };
             if !files.is_empty() {
                 datasets.push(Dataset::new(name_of(&path)?, path, files));
             }
@@ -40,7 +44,10 @@ pub(super) fn datasets(folder: &Path) -> Result<Vec<Dataset>> {
 
 /// All recordings in `folder` or below, sorted. Links are followed, but not in circles.
 pub(super) fn recordings(folder: &Path) -> Result<Vec<PathBuf>> {
-    if !fs::metadata(folder).map_err(|e| unlisted(folder, e))?.is_dir() {
+    if !fs::metadata(folder)
+        .map_err(|e| unlisted(folder, e))?
+        .is_dir()
+    {
         return Err(unlisted(folder, io::ErrorKind::NotADirectory.into()));
     }
     let mut files = Vec::new();
@@ -68,7 +75,8 @@ pub(super) fn recordings(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn is_recording(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("rrd"))
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("rrd"))
 }
 
 /// Whether `path` is a recording or a link to one that is gone: its dataset must not just lose rows.
@@ -84,7 +92,9 @@ fn name_of(folder: &Path) -> Result<String> {
         Error::new(
             ErrorCode::InvalidArgument,
             "local.build",
-            format!("folder '{folder}' has no name that a dataset can have; give one as NAME={folder}"),
+            format!(
+                "folder '{folder}' has no name that a dataset can have; give one as NAME={folder}"
+            ),
         )
     })
 }

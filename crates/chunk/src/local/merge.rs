@@ -20,7 +20,11 @@ pub(super) fn merge(files: &[PathBuf], indexed: Vec<IndexedFile>) -> Result<Cont
     let mut layers = BTreeMap::new();
     let mut layer_files = Vec::with_capacity(indexed.len());
     for (path, indexed) in files.iter().zip(indexed) {
-        let layer: Arc<str> = path.file_stem().unwrap_or_default().to_string_lossy().into();
+        let layer: Arc<str> = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into();
         for store in &indexed.index.stores {
             match layers.entry((store.segment.clone(), Arc::clone(&layer))) {
                 Entry::Vacant(free) => {

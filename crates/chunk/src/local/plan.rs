@@ -12,14 +12,21 @@ use crate::source::{ChunkInfo, PlanRequest, TimeSelection};
 pub(super) fn plan(contents: &Contents, request: &PlanRequest) -> Vec<ChunkInfo> {
     let mut wanted: Wanted<'_> = HashMap::new();
     for selection in &request.entities {
-        wanted.entry(&selection.entity).or_default().push(&selection.components);
+        wanted
+            .entry(&selection.entity)
+            .or_default()
+            .push(&selection.components);
     }
     // Layers may repeat a chunk.
     let mut seen: HashMap<&SegmentId, HashSet<ChunkId>> = HashMap::new();
     let mut chunks = Vec::new();
     for (number, file) in (0..).zip(&contents.files) {
         for store in &file.indexed.index.stores {
-            if request.segments.as_ref().is_some_and(|names| !names.contains(&store.segment)) {
+            if request
+                .segments
+                .as_ref()
+                .is_some_and(|names| !names.contains(&store.segment))
+            {
                 continue;
             }
             let seen = seen.entry(&store.segment).or_default();
@@ -48,7 +55,9 @@ fn has_wanted(chunk: &ChunkEntry, wanted: &Wanted<'_>) -> bool {
     };
     match &chunk.components {
         None => sets.iter().any(|set| !set.is_empty()),
-        Some(has) => has.iter().any(|name| sets.iter().any(|set| set.contains(name))),
+        Some(has) => has
+            .iter()
+            .any(|name| sets.iter().any(|set| set.contains(name))),
     }
 }
 
@@ -84,6 +93,11 @@ fn info(
         start: range.map(|range| range.start),
         end: range.map(|range| range.end),
         num_rows: Some(chunk.num_rows),
-        key: key::encode(number, file.indexed.stamp, place, store.application.as_deref()),
+        key: key::encode(
+            number,
+            file.indexed.stamp,
+            place,
+            store.application.as_deref(),
+        ),
     }
 }

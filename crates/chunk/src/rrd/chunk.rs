@@ -48,9 +48,14 @@ pub fn read_chunk(bytes: &dyn ReadAt, name: &str, place: ChunkPlace<'_>) -> Resu
     let input = Input { bytes, name };
     let mut body = Bytes::from(input.read(header_at, MESSAGE_HEADER_LEN + place.len)?);
     let header = body.split_to(MESSAGE_HEADER_LEN as usize);
-    if !header.first_chunk().is_some_and(|header| announces_chunk(*header, place.len)) {
+    if !header
+        .first_chunk()
+        .is_some_and(|header| announces_chunk(*header, place.len))
+    {
         let (id, len) = (place.id, place.len);
-        return Err(wrong(format!("chunk {id} of {len} bytes is said to be here and is not")));
+        return Err(wrong(format!(
+            "chunk {id} of {len} bytes is said to be here and is not"
+        )));
     }
     let message = ArrowMessage::decode(body).map_err(wrong)?;
     let store = &message.store;
@@ -59,15 +64,23 @@ pub fn read_chunk(bytes: &dyn ReadAt, name: &str, place: ChunkPlace<'_>) -> Resu
         || store.application.as_deref() != place.application
     {
         let (found, segment) = (&store.recording, place.segment);
-        return Err(wrong(format!("a chunk of store '{found}' where '{segment}' was written")));
+        return Err(wrong(format!(
+            "a chunk of store '{found}' where '{segment}' was written"
+        )));
     }
     let encoded = message.encoded;
     if encoded.id != place.id {
         let (found, id) = (encoded.id, place.id);
         return Err(wrong(format!("chunk {found} where {id} is said to be")));
     }
-    if message.is_static.is_some_and(|is_static| is_static != place.is_static) {
-        return Err(wrong(format!("chunk {} is static in one place only", place.id)));
+    if message
+        .is_static
+        .is_some_and(|is_static| is_static != place.is_static)
+    {
+        return Err(wrong(format!(
+            "chunk {} is static in one place only",
+            place.id
+        )));
     }
     let lengths_agree = match (encoded.compression, place.uncompressed_len) {
         (Compression::Lz4, Some(len)) => encoded.uncompressed_len == len,
@@ -75,7 +88,9 @@ pub fn read_chunk(bytes: &dyn ReadAt, name: &str, place: ChunkPlace<'_>) -> Resu
     };
     if !lengths_agree {
         let (id, found) = (place.id, encoded.uncompressed_len);
-        return Err(wrong(format!("chunk {id} has two uncompressed lengths, one of them {found}")));
+        return Err(wrong(format!(
+            "chunk {id} has two uncompressed lengths, one of them {found}"
+        )));
     }
     Ok(encoded)
 }

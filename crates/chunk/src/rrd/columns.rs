@@ -48,7 +48,9 @@ impl TimeColumns {
             bounds.push((Arc::clone(&timeline.name), both));
         }
         if let Some(((name, _), _)) = columns.first_key_value() {
-            return Err(format!("times of '{name}', which is no timeline of the store"));
+            return Err(format!(
+                "times of '{name}', which is no timeline of the store"
+            ));
         }
         // An index lists timelines by name.
         bounds.sort_by(|a, b| a.0.cmp(&b.0));
@@ -112,13 +114,23 @@ impl<'a> ComponentColumns<'a> {
     /// The components of the chunk in row `row`; `None` when the manifest does not say.
     pub(super) fn of(&mut self, row: usize, is_static: bool) -> Option<Arc<[ComponentName]>> {
         let names: BTreeSet<&ComponentName> = if is_static {
-            let has = self.statics.iter().filter(|(_, c)| c.is_valid(row) && c.value(row));
+            let has = self
+                .statics
+                .iter()
+                .filter(|(_, c)| c.is_valid(row) && c.value(row));
             has.map(|(name, _)| name).collect()
         } else {
-            let has = self.rows.iter().filter(|(_, c)| c.is_valid(row) && c.value(row) > 0);
+            let has = self
+                .rows
+                .iter()
+                .filter(|(_, c)| c.is_valid(row) && c.value(row) > 0);
             has.map(|(name, _)| name).collect()
         };
-        let said = if is_static { !self.statics.is_empty() } else { !self.rows.is_empty() };
+        let said = if is_static {
+            !self.statics.is_empty()
+        } else {
+            !self.rows.is_empty()
+        };
         if !said {
             return None;
         }
@@ -145,12 +157,12 @@ fn text<'a>(field: &'a Field, key: &str) -> Option<&'a str> {
 fn times(name: &str, array: &dyn Array) -> Result<PrimitiveArray<Int64Type>, String> {
     match array.data_type() {
         DataType::Int64 => Ok(array.as_primitive::<Int64Type>().clone()),
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-            Ok(array.as_primitive::<TimestampNanosecondType>().reinterpret_cast())
-        }
-        DataType::Duration(TimeUnit::Nanosecond) => {
-            Ok(array.as_primitive::<DurationNanosecondType>().reinterpret_cast())
-        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => Ok(array
+            .as_primitive::<TimestampNanosecondType>()
+            .reinterpret_cast()),
+        DataType::Duration(TimeUnit::Nanosecond) => Ok(array
+            .as_primitive::<DurationNanosecondType>()
+            .reinterpret_cast()),
         other => Err(format!("the manifest's column '{name}' has type {other}")),
     }
 }

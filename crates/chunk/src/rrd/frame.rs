@@ -72,20 +72,32 @@ impl Input<'_> {
     pub(super) fn check_stream_header(&self) -> Result<()> {
         if self.size() < STREAM_HEADER_LEN {
             let size = self.size();
-            return Err(not_a_recording(self.name, format_args!("it has {size} bytes")));
+            return Err(not_a_recording(
+                self.name,
+                format_args!("it has {size} bytes"),
+            ));
         }
         // The four version bytes in between are information only.
         let [a, b, c, d, _, _, _, _, compression, serializer, _, _] = self.array(0)?;
         let fourcc = [a, b, c, d];
         if fourcc != FOURCC {
             let start = fourcc.escape_ascii();
-            return Err(not_a_recording(self.name, format_args!("it starts with '{start}'")));
+            return Err(not_a_recording(
+                self.name,
+                format_args!("it starts with '{start}'"),
+            ));
         }
         if compression > 1 {
-            return Err(unsupported(self.name, format_args!("compression {compression}")));
+            return Err(unsupported(
+                self.name,
+                format_args!("compression {compression}"),
+            ));
         }
         if serializer != 2 {
-            return Err(unsupported(self.name, format_args!("serializer {serializer}")));
+            return Err(unsupported(
+                self.name,
+                format_args!("serializer {serializer}"),
+            ));
         }
         Ok(())
     }
@@ -97,7 +109,11 @@ impl Input<'_> {
             return Ok(None);
         }
         if left < MESSAGE_HEADER_LEN {
-            return Err(damaged(self.name, offset, "it ends inside a message header"));
+            return Err(damaged(
+                self.name,
+                offset,
+                "it ends inside a message header",
+            ));
         }
         let (number, len) = split_header(self.array(offset)?);
         let Some(kind) = MessageKind::from_number(number) else {
@@ -113,7 +129,11 @@ impl Input<'_> {
             return Err(damaged(self.name, offset, reason));
         }
         if len > MAX_MESSAGE_LEN {
-            return Err(damaged(self.name, offset, format_args!("a message of {len} bytes")));
+            return Err(damaged(
+                self.name,
+                offset,
+                format_args!("a message of {len} bytes"),
+            ));
         }
         let body = self.read(offset + MESSAGE_HEADER_LEN, len)?;
         Ok(Some((kind, body.into())))

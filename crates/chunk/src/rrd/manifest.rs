@@ -30,7 +30,10 @@ pub(super) fn is_recording(manifest: &RrdManifest) -> bool {
 pub(super) fn read(input: Input<'_>, manifest: &RrdManifest, at: u64) -> Result<StoreIndex> {
     let wrong = |reason: String| damaged(input.name, at, format_args!("footer: {reason}"));
     let store = StoreKey::from_wire(manifest.store_id.clone()).map_err(wrong)?;
-    let schema = manifest.sorbet_schema.as_ref().and_then(|s| s.arrow_schema.clone());
+    let schema = manifest
+        .sorbet_schema
+        .as_ref()
+        .and_then(|s| s.arrow_schema.clone());
     let schema = schema.ok_or_else(|| wrong("a manifest without a schema".to_owned()))?;
     let schema = ipc::read_schema(&schema).map_err(|e| ipc_error(input, at, &e))?;
     let schema = DatasetSchema::from_arrow(&schema).map_err(|e| located(e, input.name, at))?;
@@ -44,7 +47,9 @@ pub(super) fn read(input: Input<'_>, manifest: &RrdManifest, at: u64) -> Result<
         let end = chunk.offset.checked_add(chunk.len);
         if chunk.offset < STREAM_HEADER_LEN + MESSAGE_HEADER_LEN || end.is_none_or(|end| end > at) {
             let (id, len, offset) = (chunk.id, chunk.len, chunk.offset);
-            return Err(wrong(format!("chunk {id} is said to be {len} bytes at byte {offset}")));
+            return Err(wrong(format!(
+                "chunk {id} is said to be {len} bytes at byte {offset}"
+            )));
         }
         chunks.push(chunk);
     }
@@ -65,7 +70,10 @@ pub(super) fn table(input: Input<'_>, manifest: &RrdManifest, at: u64) -> Result
     let part = data.ok_or_else(|| wrong("a manifest without a table"))?;
     if part.encoder_version() != EncoderVersion::V0 {
         let version = part.encoder_version;
-        return Err(unsupported(input.name, format_args!("a footer encoded as {version}")));
+        return Err(unsupported(
+            input.name,
+            format_args!("a footer encoded as {version}"),
+        ));
     }
     let stream = decompress(part).map_err(|e| match e {
         Ok(e) => ipc_error(input, at, &e),
@@ -75,7 +83,10 @@ pub(super) fn table(input: Input<'_>, manifest: &RrdManifest, at: u64) -> Result
 }
 
 fn decompress(part: &DataframePart) -> Result<Buffer, std::result::Result<IpcError, String>> {
-    let payload: &Bytes = part.payload.as_ref().ok_or_else(|| Err("an empty table".to_owned()))?;
+    let payload: &Bytes = part
+        .payload
+        .as_ref()
+        .ok_or_else(|| Err("an empty table".to_owned()))?;
     let compression = compression(part.compression()).map_err(Err)?;
     let len = match part.uncompressed_size {
         0 => payload.len() as u64,
@@ -146,7 +157,11 @@ impl<'a> Table<'a> {
             offset: self.offset[row],
             len: self.len[row],
             uncompressed_len: self.uncompressed_len[row],
-            times: if is_static { Vec::new() } else { times.of(row)? },
+            times: if is_static {
+                Vec::new()
+            } else {
+                times.of(row)?
+            },
             components: components.of(row, is_static),
         })
     }

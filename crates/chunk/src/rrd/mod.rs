@@ -15,6 +15,9 @@
 //! two messages it is complete as far as it goes; what stands after the end message is ignored, as long
 //! as the footer inside that message lists as many chunks as were found. Whatever else does not
 //! add up is `chunk_corrupt` and names file and offset. Blueprint stores are skipped.
+//!
+//! Without a footer nothing repeats what a chunk says of itself: a name of an entity or column in which a byte
+//! has changed is then another name.
 
 mod chunk;
 mod columns;
@@ -28,6 +31,6 @@ mod scan;
 mod store;
 
 pub use chunk::{ChunkPlace, read_chunk};
-pub use index::{ChunkEntry, RecordingIndex, StoreIndex, TimeSpan};
 pub(crate) use error::unreadable;
+pub use index::{ChunkEntry, RecordingIndex, StoreIndex, TimeSpan};
 pub use read_at::{FileBytes, FileStamp, ReadAt};

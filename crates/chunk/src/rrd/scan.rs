@@ -40,7 +40,10 @@ pub(super) fn scan(input: Input<'_>) -> Result<RecordingIndex> {
         }
         offset = next;
     }
-    let stores = scan.stores.into_iter().filter(|store| !store.chunks.is_empty());
+    let stores = scan
+        .stores
+        .into_iter()
+        .filter(|store| !store.chunks.is_empty());
     Ok(RecordingIndex {
         stores: stores.map(StoreScan::finish).collect(),
     })
@@ -99,7 +102,10 @@ impl<'a> Scan<'a> {
         let name = self.input.name;
         let store = self.stores.iter_mut().find(|store| key.names(&store.key));
         store.ok_or_else(|| {
-            let reason = format!("a message of store '{}', which was never opened", key.recording);
+            let reason = format!(
+                "a message of store '{}', which was never opened",
+                key.recording
+            );
             damaged(name, offset, reason)
         })
     }
@@ -114,11 +120,17 @@ impl<'a> Scan<'a> {
         }
         let encoded = &message.encoded;
         let (chunk, schema) = decode_unannounced(encoded).map_err(|e| located(e, name, offset))?;
-        if message.is_static.is_some_and(|is_static| is_static != chunk.is_static()) {
+        if message
+            .is_static
+            .is_some_and(|is_static| is_static != chunk.is_static())
+        {
             let reason = format!("chunk {} is static in one place only", chunk.id());
             return Err(damaged(name, offset, reason));
         }
-        store.schema.add(&schema).map_err(|e| located(e, name, offset))?;
+        store
+            .schema
+            .add(&schema)
+            .map_err(|e| located(e, name, offset))?;
         let known = store.chunks.last().and_then(|last| last.components.clone());
         store.chunks.push(ChunkEntry {
             id: chunk.id(),
@@ -142,7 +154,9 @@ impl<'a> Scan<'a> {
         let key = StoreKey::from_wire(message.blueprint_id).map_err(&wrong)?;
         if !key.is_blueprint {
             let recording = key.recording;
-            return Err(wrong(format!("store '{recording}' is activated and no blueprint")));
+            return Err(wrong(format!(
+                "store '{recording}' is activated and no blueprint"
+            )));
         }
         self.store(offset, &key).map(|_| ())
     }

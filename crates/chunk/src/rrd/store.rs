@@ -22,7 +22,10 @@ impl StoreKey {
             common::StoreKind::Recording => false,
             common::StoreKind::Blueprint => true,
             common::StoreKind::Unspecified => {
-                return Err(format!("store '{}' is of unknown kind {}", id.recording_id, id.kind));
+                return Err(format!(
+                    "store '{}' is of unknown kind {}",
+                    id.recording_id, id.kind
+                ));
             }
         };
         Ok(Self {

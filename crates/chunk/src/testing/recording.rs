@@ -100,7 +100,9 @@ impl RecordingWriter {
     /// Adds chunks to the stores of their segments.
     #[must_use]
     pub fn chunks<'a>(self, chunks: impl IntoIterator<Item = &'a Chunk>) -> Self {
-        chunks.into_iter().fold(self, |writer, chunk| writer.chunk(chunk))
+        chunks
+            .into_iter()
+            .fold(self, |writer, chunk| writer.chunk(chunk))
     }
 
     /// Adds a chunk to the blueprint store `name`, and activates it.
@@ -122,7 +124,10 @@ impl RecordingWriter {
         if !self.footer {
             return self.bytes;
         }
-        let manifests = self.stores.iter().map(|store| manifest(store, self.compression));
+        let manifests = self
+            .stores
+            .iter()
+            .map(|store| manifest(store, self.compression));
         let footer = RrdFooter {
             manifests: manifests.collect(),
         };
@@ -215,7 +220,9 @@ impl RecordingWriter {
 /// When `bytes` is no whole recording.
 pub fn message_borders(bytes: &[u8]) -> Vec<usize> {
     let number = |at: usize| {
-        let bytes = bytes[at..at + 8].try_into().expect("eight bytes were cut out");
+        let bytes = bytes[at..at + 8]
+            .try_into()
+            .expect("eight bytes were cut out");
         u64::from_le_bytes(bytes)
     };
     let mut borders = vec![12];
@@ -262,12 +269,19 @@ fn manifest(store: &Store, compression: Compression) -> RrdManifest {
     let row_id = Field::new("rerun.controls.RowId", DataType::FixedSizeBinary(16), false)
         .with_metadata([("rerun:kind".to_owned(), "control".to_owned())].into());
     let timelines = dataset.timelines.iter().map(|timeline| {
-        let metadata = [("rerun:kind", "index"), ("rerun:index_name", &*timeline.name)];
+        let metadata = [
+            ("rerun:kind", "index"),
+            ("rerun:index_name", &*timeline.name),
+        ];
         let metadata = metadata.map(|(k, v)| (k.to_owned(), v.to_owned()));
         Field::new(&*timeline.name, timeline.kind.data_type(), true).with_metadata(metadata.into())
     });
     let components = dataset.components.iter().map(|column| column.field());
-    let fields: Vec<Field> = [row_id].into_iter().chain(timelines).chain(components).collect();
+    let fields: Vec<Field> = [row_id]
+        .into_iter()
+        .chain(timelines)
+        .chain(components)
+        .collect();
     let schema = ipc::write_schema(&Schema::new(fields)).expect("a schema can be written");
 
     let mut columns = chunk_columns(written);
@@ -308,7 +322,12 @@ fn manifest(store: &Store, compression: Compression) -> RrdManifest {
 
 fn chunk_columns(written: &[Written]) -> Vec<(Field, ArrayRef)> {
     let numbers = |value: fn(&Written) -> u64| -> ArrayRef {
-        Arc::new(written.iter().map(|w| Some(value(w))).collect::<UInt64Array>())
+        Arc::new(
+            written
+                .iter()
+                .map(|w| Some(value(w)))
+                .collect::<UInt64Array>(),
+        )
     };
     let entities = written.iter().map(|w| w.chunk.entity().to_string());
     let ids = written.iter().map(|w| w.chunk.id().to_be_bytes());
@@ -316,13 +335,22 @@ fn chunk_columns(written: &[Written]) -> Vec<(Field, ArrayRef)> {
     let ids: FixedSizeBinaryArray = ids.0;
     let statics = written.iter().map(|w| Some(w.chunk.is_static()));
     let columns: [(&str, ArrayRef); 7] = [
-        ("chunk_entity_path", Arc::new(StringArray::from_iter_values(entities))),
+        (
+            "chunk_entity_path",
+            Arc::new(StringArray::from_iter_values(entities)),
+        ),
         ("chunk_id", Arc::new(ids)),
-        ("chunk_is_static", Arc::new(statics.collect::<BooleanArray>())),
+        (
+            "chunk_is_static",
+            Arc::new(statics.collect::<BooleanArray>()),
+        ),
         ("chunk_num_rows", numbers(|w| w.chunk.num_rows() as u64)),
         ("chunk_byte_offset", numbers(|w| w.offset)),
         ("chunk_byte_size", numbers(|w| w.len)),
-        ("chunk_byte_size_uncompressed", numbers(|w| w.uncompressed_len)),
+        (
+            "chunk_byte_size_uncompressed",
+            numbers(|w| w.uncompressed_len),
+        ),
     ];
     columns
         .into_iter()

@@ -17,7 +17,11 @@ use crate::support::{examples, read_all, request, robot, run, same_values, shape
 
 fn chunk(segment: &str, id: u64, frames: std::ops::Range<i64>) -> Chunk {
     let values = frames.clone().map(|frame| Some(frame as f64));
-    ChunkBuilder::new(segment, "/a").id(id).sequence("frame", frames).floats("x", values).build()
+    ChunkBuilder::new(segment, "/a")
+        .id(id)
+        .sequence("frame", frames)
+        .floats("x", values)
+        .build()
 }
 
 fn write(path: impl AsRef<Path>, chunks: &[Chunk]) {
@@ -52,8 +56,11 @@ fn the_examples_are_two_datasets() {
     let source = LocalSource::builder().folder(examples()).build().unwrap();
     assert_eq!(datasets(&source), ["drive", "robots"]);
     let schema = run(source.schema("robots")).unwrap();
-    let names: Vec<(&str, TimeKind)> =
-        schema.timelines.iter().map(|t| (&*t.name, t.kind)).collect();
+    let names: Vec<(&str, TimeKind)> = schema
+        .timelines
+        .iter()
+        .map(|t| (&*t.name, t.kind))
+        .collect();
     assert_eq!(
         names,
         [
@@ -82,12 +89,19 @@ fn a_subfolder_is_a_dataset_with_all_below_and_the_folder_itself_one_with_what_l
         let mut request = request(&schema, Some("frame"));
         request.dataset = dataset.into();
         let plan = run(source.plan(&request)).unwrap();
-        ids(&plan).into_iter().map(|(segment, _, _)| segment).collect::<Vec<_>>()
+        ids(&plan)
+            .into_iter()
+            .map(|(segment, _, _)| segment)
+            .collect::<Vec<_>>()
     };
     assert_eq!(segments("one"), ["a", "b"]);
     assert_eq!(segments("two"), ["c"]);
     assert_eq!(segments("top"), ["d"]);
-    let named = LocalSource::builder().dataset("all", &root).folder(&root).build().unwrap();
+    let named = LocalSource::builder()
+        .dataset("all", &root)
+        .folder(&root)
+        .build()
+        .unwrap();
     assert_eq!(datasets(&named), ["all", "one", "top", "two"]);
 }
 
@@ -105,12 +119,18 @@ fn links_are_followed_but_not_in_circles() {
     symlink("nowhere", root.join("one/gone")).unwrap();
     let source = LocalSource::builder().folder(&root).build().unwrap();
     assert_eq!(datasets(&source), ["one"]);
-    let source = LocalSource::builder().dataset("d", root.join("one")).build().unwrap();
+    let source = LocalSource::builder()
+        .dataset("d", root.join("one"))
+        .build()
+        .unwrap();
     let found = ids(&run(plan(&source)).unwrap());
     assert_eq!(found, [planned("a", "a", 1), planned("b", "b", 1)]);
     // A recording that is gone must not just be missing.
     symlink("nowhere", root.join("one/gone.rrd")).unwrap();
-    let source = LocalSource::builder().dataset("d", root.join("one")).build().unwrap();
+    let source = LocalSource::builder()
+        .dataset("d", root.join("one"))
+        .build()
+        .unwrap();
     let error = run(plan(&source)).unwrap_err();
     assert_eq!(error.code(), ErrorCode::StorageUnavailable);
     assert!(error.message().contains("gone.rrd"), "{error}");
@@ -126,7 +146,10 @@ fn a_folder_without_recordings_is_one_clear_line() {
     ] {
         let error = builder.build().unwrap_err();
         assert_eq!(error.code(), ErrorCode::InvalidArgument);
-        assert_eq!(error.message(), format!("no recordings (*.rrd) below '{folder}'"));
+        assert_eq!(
+            error.message(),
+            format!("no recordings (*.rrd) below '{folder}'")
+        );
     }
     let missing = dir.path().join("missing");
     for builder in [
@@ -139,7 +162,10 @@ fn a_folder_without_recordings_is_one_clear_line() {
     }
     let file = dir.path().join("file");
     fs::write(&file, "x").unwrap();
-    let error = LocalSource::builder().dataset("d", &file).build().unwrap_err();
+    let error = LocalSource::builder()
+        .dataset("d", &file)
+        .build()
+        .unwrap_err();
     assert_eq!(error.code(), ErrorCode::InvalidArgument);
 }
 
@@ -150,15 +176,25 @@ fn a_name_for_two_datasets_or_one_of_sql_is_a_clash() {
     write(dir.path().join("y/one/a.rrd"), &[chunk("a", 1, 0..2)]);
     write(dir.path().join("z/public/a.rrd"), &[chunk("a", 1, 0..2)]);
     let (x, y) = (dir.path().join("x"), dir.path().join("y"));
-    let error = LocalSource::builder().folder(&x).folder(&y).build().unwrap_err();
+    let error = LocalSource::builder()
+        .folder(&x)
+        .folder(&y)
+        .build()
+        .unwrap_err();
     assert_eq!(error.code(), ErrorCode::NameClash);
     for path in [x.join("one"), y.join("one")] {
         assert!(error.message().contains(path.to_str().unwrap()), "{error}");
     }
-    let error = LocalSource::builder().folder(dir.path().join("z")).build().unwrap_err();
+    let error = LocalSource::builder()
+        .folder(dir.path().join("z"))
+        .build()
+        .unwrap_err();
     assert_eq!(error.code(), ErrorCode::NameClash);
     assert!(error.message().contains("NAME="), "{error}");
-    let error = LocalSource::builder().dataset("information_schema", &x).build().unwrap_err();
+    let error = LocalSource::builder()
+        .dataset("information_schema", &x)
+        .build()
+        .unwrap_err();
     assert_eq!(error.code(), ErrorCode::NameClash);
     let error = LocalSource::builder().dataset("", &x).build().unwrap_err();
     assert_eq!(error.code(), ErrorCode::InvalidArgument);
@@ -169,7 +205,10 @@ fn an_unknown_dataset_is_unknown_everywhere_and_a_near_name_is_suggested() {
     let source = LocalSource::builder().folder(examples()).build().unwrap();
     let error = run(source.schema("robot")).unwrap_err();
     assert_eq!(error.code(), ErrorCode::UnknownDataset);
-    assert_eq!(error.message(), "no dataset 'robot'; did you mean 'robots'?");
+    assert_eq!(
+        error.message(),
+        "no dataset 'robot'; did you mean 'robots'?"
+    );
     let error = run(source.fetch("robot", Vec::new()).try_next()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::UnknownDataset);
 }
@@ -177,8 +216,18 @@ fn an_unknown_dataset_is_unknown_everywhere_and_a_near_name_is_suggested() {
 #[test]
 fn files_with_one_id_are_layers_and_a_chunk_in_two_of_them_comes_once() {
     let dir = tempfile::tempdir().unwrap();
-    write(dir.path().join("base.rrd"), &[chunk("s", 1, 0..2), chunk("s", 2, 2..4)]);
-    write(dir.path().join("extra.rrd"), &[chunk("s", 2, 2..4), chunk("s", 3, 4..6), chunk("t", 2, 0..1)]);
+    write(
+        dir.path().join("base.rrd"),
+        &[chunk("s", 1, 0..2), chunk("s", 2, 2..4)],
+    );
+    write(
+        dir.path().join("extra.rrd"),
+        &[
+            chunk("s", 2, 2..4),
+            chunk("s", 3, 4..6),
+            chunk("t", 2, 0..1),
+        ],
+    );
     let source = source(dir.path());
     let found = ids(&run(plan(&source)).unwrap());
     let expected = [
@@ -188,8 +237,11 @@ fn files_with_one_id_are_layers_and_a_chunk_in_two_of_them_comes_once() {
         planned("t", "extra", 2),
     ];
     assert_eq!(found, expected);
-    let rows: usize =
-        run(read_all(&source, Some("frame"))).unwrap().iter().map(Chunk::num_rows).sum();
+    let rows: usize = run(read_all(&source, Some("frame")))
+        .unwrap()
+        .iter()
+        .map(Chunk::num_rows)
+        .sum();
     assert_eq!(rows, 7);
 }
 
@@ -211,7 +263,10 @@ fn two_layers_of_one_name_in_a_segment_are_a_clash_that_names_both_files() {
 #[test]
 fn files_that_give_a_column_two_types_are_a_conflict() {
     let dir = tempfile::tempdir().unwrap();
-    let text = ChunkBuilder::new("t", "/a").sequence("frame", [1]).texts("x", [Some("v")]).build();
+    let text = ChunkBuilder::new("t", "/a")
+        .sequence("frame", [1])
+        .texts("x", [Some("v")])
+        .build();
     write(dir.path().join("a.rrd"), &[chunk("s", 1, 0..2)]);
     write(dir.path().join("b.rrd"), &[text]);
     let error = run(source(dir.path()).schema("d")).unwrap_err();
@@ -231,7 +286,10 @@ fn a_file_that_is_no_recording_fails_its_dataset_only() {
     assert_eq!(error.code(), ErrorCode::NotARecording);
     assert!(error.message().contains("b.rrd"), "{error}");
     fs::write(dir.path().join("bad/b.rrd"), "").unwrap();
-    assert_eq!(run(source.schema("bad")).unwrap_err().code(), ErrorCode::NotARecording);
+    assert_eq!(
+        run(source.schema("bad")).unwrap_err().code(),
+        ErrorCode::NotARecording
+    );
     // Mended, it is read again.
     write(dir.path().join("bad/b.rrd"), &[chunk("b", 1, 0..2)]);
     assert!(run(source.schema("bad")).is_ok());
@@ -251,17 +309,34 @@ fn a_file_that_changed_is_read_again_and_what_was_planned_before_is_refused() {
         let before = plan(&source).await.unwrap();
         assert_eq!(ids(&before), [planned("s", "a", 1)]);
         write(&path, &[chunk("s", 1, 0..2), chunk("s", 2, 2..4)]);
-        let error = source.fetch("d", before.clone()).try_next().await.unwrap_err();
+        let error = source
+            .fetch("d", before.clone())
+            .try_next()
+            .await
+            .unwrap_err();
         assert_eq!(error.code(), ErrorCode::SourceChanged);
         assert!(error.message().contains("a.rrd"), "{error}");
         let after = plan(&source).await.unwrap();
         assert_eq!(ids(&after), [planned("s", "a", 1), planned("s", "a", 2)]);
-        assert_eq!(source.fetch("d", after.clone()).try_collect::<Vec<_>>().await.unwrap().len(), 2);
+        assert_eq!(
+            source
+                .fetch("d", after.clone())
+                .try_collect::<Vec<_>>()
+                .await
+                .unwrap()
+                .len(),
+            2
+        );
         // The same length, but written later.
         let file = fs::File::options().write(true).open(&path).unwrap();
-        let later = file.metadata().unwrap().modified().unwrap() + std::time::Duration::from_secs(1);
+        let later =
+            file.metadata().unwrap().modified().unwrap() + std::time::Duration::from_secs(1);
         file.set_modified(later).unwrap();
-        let error = source.fetch("d", after.clone()).try_next().await.unwrap_err();
+        let error = source
+            .fetch("d", after.clone())
+            .try_next()
+            .await
+            .unwrap_err();
         assert_eq!(error.code(), ErrorCode::SourceChanged);
         fs::remove_file(&path).unwrap();
         let error = source.fetch("d", after).try_next().await.unwrap_err();
@@ -272,11 +347,24 @@ fn a_file_that_changed_is_read_again_and_what_was_planned_before_is_refused() {
 #[test]
 fn a_plan_has_what_the_request_selects() {
     let dir = tempfile::tempdir().unwrap();
-    let fixed = |id| ChunkBuilder::new("s", "/a").id(id).floats("x", [Some(0.5)]).build();
-    let other = ChunkBuilder::new("s", "/b").id(5).sequence("tick", [1]).floats("y", [Some(1.0)]);
+    let fixed = |id| {
+        ChunkBuilder::new("s", "/a")
+            .id(id)
+            .floats("x", [Some(0.5)])
+            .build()
+    };
+    let other = ChunkBuilder::new("s", "/b")
+        .id(5)
+        .sequence("tick", [1])
+        .floats("y", [Some(1.0)]);
     write(
         dir.path().join("a.rrd"),
-        &[chunk("s", 1, 0..10), chunk("s", 2, 10..20), fixed(3), other.build()],
+        &[
+            chunk("s", 1, 0..10),
+            chunk("s", 2, 10..20),
+            fixed(3),
+            other.build(),
+        ],
     );
     write(dir.path().join("b.rrd"), &[chunk("t", 4, 0..10)]);
     let source = source(dir.path());
@@ -285,7 +373,10 @@ fn a_plan_has_what_the_request_selects() {
         let mut request = request(&schema, Some("frame"));
         change(&mut request);
         let plan = run(source.plan(&request)).unwrap();
-        ids(&plan).into_iter().map(|(_, _, id)| id).collect::<Vec<u64>>()
+        ids(&plan)
+            .into_iter()
+            .map(|(_, _, id)| id)
+            .collect::<Vec<u64>>()
     };
     let range = |start, end| TimeSelection::Index {
         index: "frame".into(),
@@ -298,9 +389,15 @@ fn a_plan_has_what_the_request_selects() {
     assert_eq!(select(&|r| r.time = range(20, 30)), [3]);
     assert_eq!(select(&|r| r.time = range(5, 4)), [3]);
     let segments = |names: &[&str]| names.iter().map(|name| SegmentId::from(*name)).collect();
-    assert_eq!(select(&|r| r.segments = Some(segments(&["t", "none"]))), [4]);
+    assert_eq!(
+        select(&|r| r.segments = Some(segments(&["t", "none"]))),
+        [4]
+    );
     assert_eq!(select(&|r| r.segments = Some(BTreeSet::new())), [0_u64; 0]);
-    assert_eq!(select(&|r| r.entities.retain(|e| e.entity.as_str() == "/b")), [0_u64; 0]);
+    assert_eq!(
+        select(&|r| r.entities.retain(|e| e.entity.as_str() == "/b")),
+        [0_u64; 0]
+    );
     let components = |r: &mut segue_chunk::PlanRequest| {
         r.entities[0].components = [Arc::from("other")].into();
     };
@@ -340,7 +437,10 @@ fn an_error_ends_the_stream() {
         let mut plan = plan(&source).await.unwrap();
         plan[1].key = bytes::Bytes::from_static(b"something");
         let mut stream = source.fetch("d", plan);
-        assert_eq!(stream.next().await.unwrap().unwrap_err().code(), ErrorCode::InvalidArgument);
+        assert_eq!(
+            stream.next().await.unwrap().unwrap_err().code(),
+            ErrorCode::InvalidArgument
+        );
         assert!(stream.next().await.is_none());
     });
 }
@@ -361,7 +461,12 @@ fn with_and_without_footer_a_dataset_is_the_same() {
     for folder in [&a, &b] {
         fs::create_dir(folder).unwrap();
     }
-    for name in ["clear_0.rrd", "rowlog_0.rrd", "points_0.rrd", "static_override_0.rrd"] {
+    for name in [
+        "clear_0.rrd",
+        "rowlog_0.rrd",
+        "points_0.rrd",
+        "static_override_0.rrd",
+    ] {
         let bytes = robot(name);
         fs::write(a.join(name), &bytes).unwrap();
         fs::write(b.join(name), without_footer(&bytes)).unwrap();
@@ -370,7 +475,10 @@ fn with_and_without_footer_a_dataset_is_the_same() {
     run(async {
         assert_eq!(a.schema("d").await.unwrap(), b.schema("d").await.unwrap());
         for index in [None, Some("frame_nr"), Some("time"), Some("log_time")] {
-            let (a, b) = (read_all(&a, index).await.unwrap(), read_all(&b, index).await.unwrap());
+            let (a, b) = (
+                read_all(&a, index).await.unwrap(),
+                read_all(&b, index).await.unwrap(),
+            );
             assert!(!a.is_empty());
             assert_eq!(shapes(&a), shapes(&b));
             assert!(same_values(&a, &b));

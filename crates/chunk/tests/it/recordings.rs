@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use segue_chunk::rrd::{ChunkPlace, ReadAt, RecordingIndex, StoreIndex, read_chunk};
-use segue_chunk::testing::recording::{RecordingWriter, message_borders, without_footer};
 use segue_chunk::testing::ChunkBuilder;
+use segue_chunk::testing::recording::{RecordingWriter, message_borders, without_footer};
 use segue_chunk::{Chunk, ChunkDecoder, ChunkInfo, Compression, SegmentId};
 use segue_error::{ErrorCode, Result};
 
@@ -22,7 +22,11 @@ fn code(bytes: &[u8]) -> ErrorCode {
 /// Reads and decodes every chunk of `bytes`.
 fn chunks(bytes: &[u8], index: &RecordingIndex) -> Vec<Chunk> {
     let bytes = bytes.to_vec();
-    index.stores.iter().flat_map(|store| store_chunks(&bytes, store)).collect()
+    index
+        .stores
+        .iter()
+        .flat_map(|store| store_chunks(&bytes, store))
+        .collect()
 }
 
 fn store_chunks(bytes: &dyn ReadAt, store: &StoreIndex) -> Vec<Chunk> {
@@ -83,7 +87,10 @@ fn footer_and_scan_give_the_same_index_and_the_same_chunks_of_every_example() {
         assert_eq!(with, without, "{name}");
         assert_eq!(with.stores.len(), 1, "{name}");
         let (a, b) = (chunks(&bytes, &with), chunks(cut, &without));
-        assert!(!a.is_empty() && a.len() == with.stores[0].chunks.len(), "{name}");
+        assert!(
+            !a.is_empty() && a.len() == with.stores[0].chunks.len(),
+            "{name}"
+        );
         assert_eq!(names(&a), names(&b), "{name}");
         assert!(same_values(&a, &b), "{name}");
         for (chunk, entry) in a.iter().zip(&with.stores[0].chunks) {
@@ -123,7 +130,11 @@ fn without_a_footer_the_file_is_read_once_and_no_more_than_a_message_at_a_time()
         // The tail is looked at before, and belongs to the messages, too.
         let read = bytes.read.load(Ordering::Relaxed) - 32;
         assert_eq!(read, bytes.size(), "{name}");
-        assert_eq!(bytes.largest.load(Ordering::Relaxed), largest.max(32), "{name}");
+        assert_eq!(
+            bytes.largest.load(Ordering::Relaxed),
+            largest.max(32),
+            "{name}"
+        );
     }
 }
 
@@ -170,14 +181,20 @@ fn junk_behind_the_end_changes_nothing() {
 #[test]
 fn an_end_that_lists_other_chunks_than_there_are_is_damage() {
     let one = RecordingWriter::new().chunk(&sample("s", 1)).finish();
-    let two = RecordingWriter::new().chunk(&sample("s", 1)).chunk(&sample("s", 2)).finish();
+    let two = RecordingWriter::new()
+        .chunk(&sample("s", 1))
+        .chunk(&sample("s", 2))
+        .finish();
     let borders = |bytes: &[u8]| message_borders(bytes);
     let end_of_one = borders(&one)[borders(&one).len() - 2];
     let end_of_two = borders(&two)[borders(&two).len() - 2];
     let mixed = [&two[..end_of_two], &one[end_of_one..], b"junk"].concat();
     let error = index(&mixed).unwrap_err();
     assert_eq!(error.code(), ErrorCode::ChunkCorrupt);
-    assert!(error.message().contains("lists 1 chunks where 2 are"), "{error}");
+    assert!(
+        error.message().contains("lists 1 chunks where 2 are"),
+        "{error}"
+    );
     // An end message without a footer says nothing.
     let bare = [&two[..end_of_two], &[0; 16], b"junk"].concat();
     assert_eq!(ids(&index(&bare).unwrap()), [("s".to_owned(), vec![1, 2])]);
@@ -185,10 +202,18 @@ fn an_end_that_lists_other_chunks_than_there_are_is_damage() {
 
 #[test]
 fn a_cut_inside_a_message_is_damage_that_names_file_and_offset() {
-    for bytes in [robot("scalars_0.rrd"), without_footer(&robot("scalars_0.rrd")).to_vec()] {
+    for bytes in [
+        robot("scalars_0.rrd"),
+        without_footer(&robot("scalars_0.rrd")).to_vec(),
+    ] {
         let borders = message_borders(&bytes);
         for message in borders.windows(2) {
-            for cut in [message[0] + 1, message[0] + 15, message[0] + 16, message[1] - 1] {
+            for cut in [
+                message[0] + 1,
+                message[0] + 15,
+                message[0] + 16,
+                message[1] - 1,
+            ] {
                 let error = index(&bytes[..cut]).unwrap_err();
                 assert_eq!(error.code(), ErrorCode::ChunkCorrupt, "{cut}");
                 let place = format!("recording 'x.rrd' is damaged at byte {}", message[0]);
@@ -207,7 +232,10 @@ fn what_is_no_recording_is_said_to_be_none() {
     assert!(index(&whole[..12]).unwrap().stores.is_empty());
     let error = index(b"PAR1 and then something else").unwrap_err();
     assert_eq!(error.code(), ErrorCode::NotARecording);
-    assert_eq!(error.message(), "'x.rrd' is not a recording: it starts with 'PAR1'");
+    assert_eq!(
+        error.message(),
+        "'x.rrd' is not a recording: it starts with 'PAR1'"
+    );
     for (at, value) in [(8, 2), (8, 0xFF), (9, 0), (9, 1), (9, 3)] {
         let mut bytes = whole.clone();
         bytes[at] = value;
@@ -261,12 +289,20 @@ fn a_changed_message_kind_never_loses_a_chunk() {
 
 #[test]
 fn a_chunk_of_a_store_that_was_never_opened_is_damage() {
-    let bytes = RecordingWriter::new().without_footer().chunk(&sample("s", 1)).finish();
+    let bytes = RecordingWriter::new()
+        .without_footer()
+        .chunk(&sample("s", 1))
+        .finish();
     let chunk_at = message_borders(&bytes)[1];
     let unopened = [&bytes[..12], &bytes[chunk_at..]].concat();
     let error = index(&unopened).unwrap_err();
     assert_eq!(error.code(), ErrorCode::ChunkCorrupt);
-    assert!(error.message().contains("store 's', which was never opened"), "{error}");
+    assert!(
+        error
+            .message()
+            .contains("store 's', which was never opened"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -286,7 +322,10 @@ fn stores_are_segments_and_blueprints_are_skipped() {
         let bytes = writer.finish();
         let index = index(&bytes).unwrap();
         let expected = [("b", vec![1, 2]), ("a", vec![1]), ("c", vec![4])];
-        assert_eq!(ids(&index), expected.map(|(name, ids)| (name.to_owned(), ids)));
+        assert_eq!(
+            ids(&index),
+            expected.map(|(name, ids)| (name.to_owned(), ids))
+        );
         assert_eq!(index.stores[2].application, None);
         assert_eq!(chunks(&bytes, &index).len(), 4);
     }
@@ -295,14 +334,28 @@ fn stores_are_segments_and_blueprints_are_skipped() {
 #[test]
 fn the_index_knows_which_components_have_values() {
     for footer in [true, false] {
-        let fixed = ChunkBuilder::new("s", "/a").id(2).floats("y", [Some(1.0)]).build();
+        let fixed = ChunkBuilder::new("s", "/a")
+            .id(2)
+            .floats("y", [Some(1.0)])
+            .build();
         let writer = RecordingWriter::new().chunk(&sample("s", 1)).chunk(&fixed);
-        let bytes = if footer { writer.finish() } else { writer.without_footer().finish() };
+        let bytes = if footer {
+            writer.finish()
+        } else {
+            writer.without_footer().finish()
+        };
         let index = index(&bytes).unwrap();
         let has: Vec<Vec<&str>> = index.stores[0]
             .chunks
             .iter()
-            .map(|c| c.components.as_ref().unwrap().iter().map(|name| &**name).collect())
+            .map(|c| {
+                c.components
+                    .as_ref()
+                    .unwrap()
+                    .iter()
+                    .map(|name| &**name)
+                    .collect()
+            })
             .collect();
         assert_eq!(has, [["x"], ["y"]]);
     }
@@ -313,8 +366,14 @@ fn what_is_written_is_read_compressed_or_not() {
     let written = [sample("s", 1), sample("s", 2)];
     for compression in [Compression::None, Compression::Lz4] {
         for footer in [true, false] {
-            let writer = RecordingWriter::new().compression(compression).chunks(&written);
-            let bytes = if footer { writer.finish() } else { writer.without_footer().finish() };
+            let writer = RecordingWriter::new()
+                .compression(compression)
+                .chunks(&written);
+            let bytes = if footer {
+                writer.finish()
+            } else {
+                writer.without_footer().finish()
+            };
             let read = chunks(&bytes, &index(&bytes).unwrap());
             assert_eq!(shapes(&read), shapes(&written));
             assert!(same_values(&read, &written));
@@ -355,22 +414,55 @@ fn a_chunk_that_is_not_what_the_index_says_is_damage() {
     let right = place(store, &store.chunks[1]);
     let other = SegmentId::from("other");
     let wrong = [
-        ChunkPlace { offset: right.offset + 1, ..right },
+        ChunkPlace {
+            offset: right.offset + 1,
+            ..right
+        },
         ChunkPlace { offset: 3, ..right },
-        ChunkPlace { offset: u64::MAX, ..right },
-        ChunkPlace { len: right.len - 1, ..right },
-        ChunkPlace { len: u64::MAX, ..right },
-        ChunkPlace { segment: &other, ..right },
-        ChunkPlace { application: None, ..right },
-        ChunkPlace { application: Some("other"), ..right },
-        ChunkPlace { id: store.chunks[0].id, ..right },
-        ChunkPlace { is_static: true, ..right },
-        ChunkPlace { uncompressed_len: Some(1), ..right },
+        ChunkPlace {
+            offset: u64::MAX,
+            ..right
+        },
+        ChunkPlace {
+            len: right.len - 1,
+            ..right
+        },
+        ChunkPlace {
+            len: u64::MAX,
+            ..right
+        },
+        ChunkPlace {
+            segment: &other,
+            ..right
+        },
+        ChunkPlace {
+            application: None,
+            ..right
+        },
+        ChunkPlace {
+            application: Some("other"),
+            ..right
+        },
+        ChunkPlace {
+            id: store.chunks[0].id,
+            ..right
+        },
+        ChunkPlace {
+            is_static: true,
+            ..right
+        },
+        ChunkPlace {
+            uncompressed_len: Some(1),
+            ..right
+        },
     ];
     assert!(read_chunk(&bytes, "x.rrd", right).is_ok());
     for wrong in wrong {
         let error = read_chunk(&bytes, "x.rrd", wrong).unwrap_err();
         assert_eq!(error.code(), ErrorCode::ChunkCorrupt, "{wrong:?}");
-        assert!(error.message().contains("'x.rrd' is damaged at byte"), "{error}");
+        assert!(
+            error.message().contains("'x.rrd' is damaged at byte"),
+            "{error}"
+        );
     }
 }

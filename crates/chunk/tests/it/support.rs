@@ -46,7 +46,9 @@ pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
 }
 
 pub(crate) fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().build().unwrap()
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
 }
 
 /// A source of the one dataset `d` over `folder`.
@@ -87,7 +89,9 @@ pub(crate) async fn read_all(source: &LocalSource, index: Option<&str>) -> Resul
     let mut encoded = source.fetch("d", plan.clone());
     let mut chunks = Vec::new();
     while let Some(encoded) = encoded.try_next().await? {
-        let info = plan.iter().find(|i| i.id == encoded.id && i.segment == encoded.segment);
+        let info = plan
+            .iter()
+            .find(|i| i.id == encoded.id && i.segment == encoded.segment);
         chunks.push(decoder.decode(info.expect("only what was planned comes"), &encoded)?);
     }
     assert_eq!(chunks.len(), plan.len(), "a planned chunk did not come");
@@ -115,7 +119,10 @@ pub(crate) fn shapes(chunks: &[Chunk]) -> Vec<Shape> {
 /// Entity and columns of each chunk.
 pub(crate) fn names(chunks: &[Chunk]) -> Vec<String> {
     let names = chunks.iter().map(|chunk| {
-        let timelines = chunk.timelines().iter().map(|c| format!("{:?}", c.timeline));
+        let timelines = chunk
+            .timelines()
+            .iter()
+            .map(|c| format!("{:?}", c.timeline));
         let components = chunk.components().iter();
         let components = components.map(|c| format!("{}: {}", c.component, c.values.data_type()));
         let mut columns: Vec<String> = timelines.chain(components).collect();
@@ -131,7 +138,8 @@ pub(crate) fn same_values(a: &[Chunk], b: &[Chunk]) -> bool {
         && a.iter().zip(b).all(|(a, b)| {
             let timelines = a.timelines().len() == b.timelines().len()
                 && a.timelines().iter().all(|column| {
-                    b.timeline(&column.timeline.name).is_some_and(|o| o.times == column.times)
+                    b.timeline(&column.timeline.name)
+                        .is_some_and(|o| o.times == column.times)
                 });
             let components = a.components().len() == b.components().len()
                 && a.components().iter().all(|column| {
@@ -171,7 +179,8 @@ impl ReadAt for Counting {
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         self.read.fetch_add(buffer.len() as u64, Ordering::Relaxed);
-        self.largest.fetch_max(buffer.len() as u64, Ordering::Relaxed);
+        self.largest
+            .fetch_max(buffer.len() as u64, Ordering::Relaxed);
         self.bytes.read_exact_at(buffer, offset)
     }
 }

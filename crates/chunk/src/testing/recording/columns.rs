@@ -31,7 +31,10 @@ pub(super) fn bounds(
         };
         (field(name, &array, &timeline.name, component, true), array)
     };
-    vec![column("start", |(start, _)| start), column("end", |(_, end)| end)]
+    vec![
+        column("start", |(start, _)| start),
+        column("end", |(_, end)| end),
+    ]
 }
 
 /// What a manifest says of `component`: on a timeline, or statically.
@@ -47,13 +50,21 @@ pub(super) fn component_columns(
         });
         let array: ArrayRef = Arc::new(has.collect::<BooleanArray>());
         let name = format!("{component}:has_static_data");
-        return vec![(field(name, &array, "rerun:static", Some(component), false), array)];
+        return vec![(
+            field(name, &array, "rerun:static", Some(component), false),
+            array,
+        )];
     };
-    let rows = written.iter().map(|w| times(&w.chunk, timeline, Some(component)).len() as u64);
+    let rows = written
+        .iter()
+        .map(|w| times(&w.chunk, timeline, Some(component)).len() as u64);
     let rows: ArrayRef = Arc::new(UInt64Array::from_iter_values(rows));
     let name = format!("{}:{component}:num_rows", timeline.name);
     let mut columns = bounds(timeline, Some(component), written);
-    columns.push((field(name, &rows, &timeline.name, Some(component), true), rows));
+    columns.push((
+        field(name, &rows, &timeline.name, Some(component), true),
+        rows,
+    ));
     columns
 }
 
@@ -62,14 +73,15 @@ fn times(chunk: &Chunk, timeline: &Timeline, component: Option<&str>) -> Vec<i64
     let Some(TimeColumn { times, .. }) = chunk.timeline(&timeline.name) else {
         return Vec::new();
     };
-    let rows = times.iter().copied().enumerate();
-    match component {
-        None => rows.map(|(_, time)| time).collect(),
-        Some(component) => match chunk.component(component) {
-            None => Vec::new(),
-            Some(values) => rows.filter(|(row, _)| values.is_valid(*row)).map(|r| r.1).collect(),
-        },
-    }
+    let Some(component) = component else {
+        return times.to_vec();
+    };
+    let Some(values) = chunk.component(component) else {
+        return Vec::new();
+    };
+    let rows = times.iter().enumerate();
+    let valued = rows.filter(|(row, _)| values.is_valid(*row));
+    valued.map(|(_, time)| *time).collect()
 }
 
 fn field(
