@@ -110,15 +110,7 @@ impl DisplayAs for SegmentStreamExec {
         }
         write!(f, "SegmentStreamExec: dataset={dataset}, index={index}, ")?;
         write!(f, "segments={segments}, chunks={chunks}")?;
-        if !scan.index_values.is_all() {
-            write!(f, ", ranges=[")?;
-            for (at, range) in scan.index_values.iter().take(4).enumerate() {
-                let comma = if at == 0 { "" } else { ", " };
-                write!(f, "{comma}{}..={}", range.start, range.end)?;
-            }
-            let more = scan.index_values.iter().nth(4).map_or("]", |_| ", ...]");
-            f.write_str(more)?;
-        }
+        write!(f, ", read=[{}]", scan.region.display(index))?;
         let names = self.properties.eq_properties.schema().fields().iter();
         let names: Vec<&str> = names.map(|field| field.name().as_str()).collect();
         write!(f, ", projection=[{}]", names.join(", "))?;

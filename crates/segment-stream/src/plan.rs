@@ -7,7 +7,7 @@ use std::sync::Arc;
 use datafusion::error::Result;
 use segue_chunk::{ChunkInfo, ChunkSource, SegmentId, View};
 
-use crate::filter::IntervalSet;
+use crate::filter::Region;
 use crate::partition::partition_segments;
 
 /// What all partitions of a scan have in common.
@@ -21,8 +21,8 @@ pub(crate) struct Scan {
     pub(crate) dataset_schema: Arc<segue_chunk::DatasetSchema>,
     /// What makes rows.
     pub(crate) view: Arc<View>,
-    /// Index values to read. No others are emitted.
-    pub(crate) index_values: IntervalSet,
+    /// Segments and index values to read. No others are emitted.
+    pub(crate) region: Region,
     /// What is read of each segment, ascending.
     pub(crate) segments: Vec<Arc<SegmentPlan>>,
 }

@@ -190,11 +190,9 @@ impl OpenSegment {
             Some(next) => next.start?.checked_sub(1)?,
         };
         let horizon = TimeRange::new(start, end);
-        let wanted = scan
-            .index_values
-            .iter()
-            .map(|range| range.intersection(&horizon));
-        wanted.into_iter().find(|window| !window.is_empty())
+        let wanted = scan.region.index().iter();
+        let mut windows = wanted.map(|range| range.intersection(&horizon));
+        windows.find(|window| !window.is_empty())
     }
 
     /// Goes on at index value `next`, and lets go of the chunks that end before it.

@@ -16,7 +16,7 @@ use segue_chunk::{
 use tracing::debug;
 
 use crate::exec::SegmentStreamExec;
-use crate::filter::{Analysis, Filters, Region, SegmentSet};
+use crate::filter::{Analysis, Filters, IntervalSet, Region, SegmentSet};
 use crate::plan::{Scan, order};
 
 /// A dataset as a table whose rows are ordered by segment and index.
@@ -73,9 +73,8 @@ impl SegmentStreamTable {
     /// What to ask the source for; `None` if nothing can be in `region`.
     fn request(&self, region: &Region) -> Option<PlanRequest> {
         let range = region.index().hull()?;
-        let segments = region.segments().intersect(&self.segments);
         let entities = self.view.entities();
-        if segments.is_empty() || entities.is_empty() {
+        if region.is_empty() || entities.is_empty() {
             return None;
         }
         let time = match self.view.index() {
@@ -88,27 +87,27 @@ impl SegmentStreamTable {
         Some(PlanRequest {
             dataset: Arc::clone(&self.dataset),
             entities,
-            segments: segments.only().cloned(),
+            segments: region.segments().only().cloned(),
             time,
         })
     }
 
-    async fn plan(&self, region: Region) -> segue_error::Result<Option<Scan>> {
+    /// What to read of `region`, as far as it lies in the view; `None` if nothing can be there.
+    async fn plan(&self, region: &Region) -> segue_error::Result<Option<Scan>> {
+        let view = Region::new(self.segments.clone(), IntervalSet::all());
+        let region = region.intersect(&view);
         let Some(request) = self.request(&region) else {
             return Ok(None);
         };
         let mut infos = self.source.plan(&request).await?;
-        infos.retain(|info| {
-            let is_wanted = |set: &SegmentSet| set.contains(&info.segment);
-            is_wanted(region.segments()) && is_wanted(&self.segments)
-        });
+        infos.retain(|info| region.segments().contains(&info.segment));
         debug!(dataset = %self.dataset, chunks = infos.len(), "planned a segment stream");
         Ok(Some(Scan {
             source: Arc::clone(&self.source),
             dataset: Arc::clone(&self.dataset),
             dataset_schema: Arc::clone(&self.dataset_schema),
             view: Arc::clone(&self.view),
-            index_values: region.index().clone(),
+            region,
             segments: order(infos),
         }))
     }
@@ -186,7 +185,7 @@ impl TableProvider for SegmentStreamTable {
         let analysis = self.analyse(&filters);
         let all = || (0..self.view.schema().fields().len()).collect();
         let projection: Arc<[usize]> = projection.map_or_else(all, |p| p.as_slice().into());
-        match self.plan(analysis.region).await? {
+        match self.plan(&analysis.region).await? {
             Some(scan) if !scan.segments.is_empty() => {
                 let target = state.config().target_partitions();
                 let exec = SegmentStreamExec::try_new(Arc::new(scan), projection, target, limit)?;

@@ -164,6 +164,6 @@ async fn explain_says_what_is_read() {
     assert_eq!(
         line.trim(),
         "SegmentStreamExec: dataset=d, index=frame, segments=3, chunks=15, \
-         ranges=[2..=5, 9..=9], projection=[frame], fetch=3"
+         read=[frame in [2, 5] or [9, 9]], projection=[frame], fetch=3"
     );
 }
