@@ -8,19 +8,58 @@ use crate::process::run_on_stdout;
 use crate::steps::{self, Step};
 use crate::tools;
 
-pub(crate) const STEPS: &[Step] = &[Step {
-    name: "properties",
-    about: "property tests with 20000 cases each",
-    run: properties,
-}];
+pub(crate) const STEPS: &[Step] = &[
+    Step {
+        name: "properties",
+        about: "property tests with 20000 cases each",
+        run: || {
+            let packages =
+                "package(segue-chunk) + package(segue-segment-stream) + package(segue-error)";
+            tests(packages, "PROPTEST_CASES", "20000")
+        },
+    },
+    Step {
+        name: "fuzz",
+        about: "two million mutated chunks through the decoder",
+        run: || {
+            tests(
+                "package(segue-chunk) & test(fuzz)",
+                "SEGUE_FUZZ_CASES",
+                "2000000",
+            )
+        },
+    },
+    Step {
+        name: "damage",
+        about: "every bit of two recordings flipped",
+        run: || {
+            tests(
+                "package(segue-chunk) & test(damage)",
+                "SEGUE_DAMAGE_ALL_BITS",
+                "1",
+            )
+        },
+    },
+    Step {
+        name: "memory",
+        about: "a gigabyte of recordings counted in bounded memory",
+        run: || {
+            tests(
+                "package(segue) & test(memory)",
+                "SEGUE_COUNT_MEGABYTES",
+                "1024",
+            )
+        },
+    },
+];
 
 /// Runs the named parts, or all of them.
 pub(crate) fn run(named: &[String]) -> Outcome {
     steps::run(STEPS, named)
 }
 
-fn properties() -> Outcome {
-    let packages = "package(segue-chunk) + package(segue-segment-stream) + package(segue-error)";
+/// Runs the tests that `filter` selects, made longer by an environment variable.
+fn tests(filter: &str, variable: &str, value: &str) -> Outcome {
     // The whole workspace with a filter, not `-p`: the same features as in the
     // gate, so nothing is built again.
     let args = [
@@ -30,8 +69,8 @@ fn properties() -> Outcome {
         "--workspace",
         "--no-fail-fast",
         "-E",
-        packages,
+        filter,
     ];
     let mut nextest = tools::NEXTEST.command()?;
-    run_on_stdout(nextest.args(args).env("PROPTEST_CASES", "20000"))
+    run_on_stdout(nextest.args(args).env(variable, value))
 }
