@@ -406,24 +406,38 @@ fn a_plan_has_what_the_request_selects() {
 }
 
 #[test]
-fn nothing_is_read_before_the_first_poll_and_a_dropped_stream_leaves_nothing_open() {
+fn nothing_is_opened_before_the_first_poll() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.rrd");
-    let chunks: Vec<Chunk> = (1..40).map(|id| chunk("s", id, 0..2)).collect();
+    write(&path, &[chunk("s", 1, 0..2)]);
+    let source = source(dir.path());
+    let stream = source.fetch("d", run(plan(&source)).unwrap());
+    // A file that is open already could be read to its end.
+    fs::remove_file(&path).unwrap();
+    let error = run(stream.try_collect::<Vec<_>>()).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::SourceChanged);
+}
+
+#[test]
+fn a_stream_reads_a_few_chunks_ahead_and_no_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.rrd");
+    let chunks: Vec<Chunk> = (1..=40).map(|id| chunk("s", id, 0..2)).collect();
     write(&path, &chunks);
     let source = source(dir.path());
     run(async {
-        let plan = plan(&source).await.unwrap();
-        // A file that is gone would be noticed.
-        let unpolled = source.fetch("d", plan.clone());
-        let whole = fs::read(&path).unwrap();
-        fs::remove_file(&path).unwrap();
-        drop(unpolled);
-        fs::write(&path, whole).unwrap();
-        let plan = crate::local::plan(&source).await.unwrap();
-        let mut stream = source.fetch("d", plan);
+        let mut stream = source.fetch("d", plan(&source).await.unwrap());
         assert!(stream.next().await.unwrap().is_ok());
-        drop(stream);
+        // What is not read yet when the file changes is refused.
+        write(&path, &chunks[..1]);
+        let rest: Vec<_> = stream.collect().await;
+        let (last, read) = rest.split_last().unwrap();
+        assert_eq!(last.as_ref().unwrap_err().code(), ErrorCode::SourceChanged);
+        assert!(
+            read.len() < 8 && read.iter().all(Result::is_ok),
+            "{}",
+            read.len()
+        );
     });
 }
 

@@ -1,6 +1,9 @@
 //! Tests of the crate from outside.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do, by a panic")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests fail as tests do, by a panic"
+)]
 
 mod conformance;
 mod damage;
