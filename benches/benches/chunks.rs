@@ -1,5 +1,4 @@
 //! From encoded bytes to rows: decoding and assembly of one segment of four entities.
-#![expect(missing_docs, reason = "criterion's macros make public functions")]
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 use std::hint::black_box;
