@@ -6,7 +6,7 @@ use arrow::datatypes::{Field, Schema};
 
 use super::Step;
 use crate::ipc::{self, IpcError};
-use crate::model::{ChunkId, ChunkParts, ComponentValues, EntityPath, TimeColumn};
+use crate::model::{ChunkId, ChunkParts, ComponentName, ComponentValues, EntityPath, TimeColumn};
 use crate::schema::{ComponentColumn, keys, timeline};
 use crate::source::EncodedChunk;
 
@@ -21,8 +21,11 @@ pub(super) struct Described {
 
 impl Described {
     pub(super) fn read(encoded: &EncodedChunk) -> Step<Self> {
-        let stream =
-            ipc::decompress(encoded.compression, encoded.uncompressed_len, &encoded.payload)?;
+        let stream = ipc::decompress(
+            encoded.compression,
+            encoded.uncompressed_len,
+            &encoded.payload,
+        )?;
         let len = stream.len() as u64;
         let batch = ipc::read_batch(stream)?;
         let schema = batch.schema();
@@ -52,8 +55,19 @@ impl Described {
         }
         let row_ids = row_ids.ok_or_else(|| IpcError::malformed("it has no row ids"))?;
         let segment = encoded.segment.clone();
-        let parts = ChunkParts { id, segment, entity, row_ids, timelines, components };
-        Ok(Self { parts, columns, len })
+        let parts = ChunkParts {
+            id,
+            segment,
+            entity,
+            row_ids,
+            timelines,
+            components,
+        };
+        Ok(Self {
+            parts,
+            columns,
+            len,
+        })
     }
 }
 
@@ -93,7 +107,9 @@ fn chunk_id(schema: &Schema) -> Step<ChunkId> {
 fn row_id_array(array: &ArrayRef) -> Step<FixedSizeBinaryArray> {
     match array.as_fixed_size_binary_opt() {
         Some(ids) if ids.value_length() == 16 && ids.null_count() == 0 => Ok(ids.clone()),
-        _ => Err(IpcError::malformed("row ids are not 16 bytes wide and non-null")),
+        _ => Err(IpcError::malformed(
+            "row ids are not 16 bytes wide and non-null",
+        )),
     }
 }
 
@@ -121,12 +137,22 @@ fn component(
     };
     if column.entity != *entity {
         let other = &column.entity;
-        return Err(IpcError::malformed(format_args!("it is of entity '{other}', not '{entity}'")));
+        return Err(IpcError::malformed(format_args!(
+            "it is of entity '{other}', not '{entity}'"
+        )));
     }
     let Some(values) = array.as_list_opt::<i32>() else {
         let data_type = array.data_type();
-        return Err(IpcError::malformed(format_args!("type {data_type} where a list is wanted")));
+        return Err(IpcError::malformed(format_args!(
+            "type {data_type} where a list is wanted"
+        )));
     };
-    let component = column.component.clone();
-    Ok((column, ComponentValues { component, values: values.clone() }))
+    let component = ComponentName::clone(&column.component);
+    Ok((
+        column,
+        ComponentValues {
+            component,
+            values: values.clone(),
+        },
+    ))
 }

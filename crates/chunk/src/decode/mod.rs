@@ -35,14 +35,20 @@ impl ChunkDecoder {
     /// range. Its columns are those of the dataset, and their values have the dataset's types.
     /// `chunk_corrupt` when something is wrong, `unsupported` when the encoding is not read here.
     pub fn decode(&self, info: &ChunkInfo, encoded: &EncodedChunk) -> Result<Chunk> {
-        let parts = self.check(info, encoded).map_err(|error| failure(encoded, &error))?;
+        let parts = self
+            .check(info, encoded)
+            .map_err(|error| failure(encoded, &error))?;
         Chunk::try_new(parts)
     }
 
     fn check(&self, info: &ChunkInfo, encoded: &EncodedChunk) -> Step<ChunkParts> {
         agree("id", &info.id, &encoded.id)?;
         agree("segment", &info.segment, &encoded.segment)?;
-        let Described { mut parts, columns, len } = Described::read(encoded)?;
+        let Described {
+            mut parts,
+            columns,
+            len,
+        } = Described::read(encoded)?;
         agree("entity", &info.entity, &parts.entity)?;
         agree("static flag", &info.is_static, &parts.timelines.is_empty())?;
         if let Some(announced) = &info.byte_len_uncompressed {
@@ -78,8 +84,13 @@ impl ChunkDecoder {
 
     /// Start and end are those of the requested index, which a chunk need not have.
     fn check_range(&self, info: &ChunkInfo, parts: &ChunkParts) -> Step<()> {
-        let Some(index) = &self.index else { return Ok(()) };
-        let column = parts.timelines.iter().find(|column| column.timeline.name == *index);
+        let Some(index) = &self.index else {
+            return Ok(());
+        };
+        let column = parts
+            .timelines
+            .iter()
+            .find(|column| column.timeline.name == *index);
         let bounds = column.and_then(|column| column.bounds());
         for (what, announced, found) in [
             ("start", info.start, bounds.map(|(start, _)| start)),
@@ -108,7 +119,9 @@ pub fn decode_unannounced(encoded: &EncodedChunk) -> Result<(Chunk, DatasetSchem
         let mut schema = SchemaMerger::default();
         let invalid = |error: Error| IpcError::malformed(error.message());
         for column in &parts.timelines {
-            schema.add_timeline(column.timeline.clone()).map_err(invalid)?;
+            schema
+                .add_timeline(column.timeline.clone())
+                .map_err(invalid)?;
         }
         for mut column in columns {
             column.is_static = parts.timelines.is_empty();
@@ -127,7 +140,9 @@ fn agree<T: PartialEq + std::fmt::Display>(what: &str, announced: &T, found: &T)
     if announced == found {
         return Ok(());
     }
-    Err(IpcError::malformed(format_args!("{what} {announced} is announced, {found} came")))
+    Err(IpcError::malformed(format_args!(
+        "{what} {announced} is announced, {found} came"
+    )))
 }
 
 fn failure(encoded: &EncodedChunk, error: &IpcError) -> Error {

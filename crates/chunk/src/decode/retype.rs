@@ -16,7 +16,9 @@ pub(super) fn list(list: &ListArray, declared: &DataType) -> Step<ListArray> {
             "type {own} where the dataset schema has {declared}"
         )));
     }
-    retype(list.to_data(), declared).map(ListArray::from).map_err(IpcError::malformed)
+    retype(list.to_data(), declared)
+        .map(ListArray::from)
+        .map_err(IpcError::malformed)
 }
 
 fn retype(data: ArrayData, wanted: &DataType) -> Result<ArrayData, ArrowError> {
@@ -31,6 +33,11 @@ fn retype(data: ArrayData, wanted: &DataType) -> Result<ArrayData, ArrowError> {
         _ => Vec::new(),
     };
     let children = data.child_data().iter().cloned().zip(children);
-    let children = children.map(|(child, wanted)| retype(child, wanted)).collect::<Result<_, _>>()?;
-    data.into_builder().data_type(wanted.clone()).child_data(children).build()
+    let children = children
+        .map(|(child, wanted)| retype(child, wanted))
+        .collect::<Result<_, _>>()?;
+    data.into_builder()
+        .data_type(wanted.clone())
+        .child_data(children)
+        .build()
 }

@@ -42,11 +42,18 @@ impl<'a> Arrays<'a> {
         dictionaries: &'a Dictionaries,
     ) -> Result<Self> {
         let nodes = batch.nodes().into_iter().flatten();
-        let nodes: Vec<_> = nodes.map(|node| (node.length(), node.null_count())).collect();
+        let nodes: Vec<_> = nodes
+            .map(|node| (node.length(), node.null_count()))
+            .collect();
         let buffers = batch.buffers().into_iter().flatten();
-        let buffers: Vec<_> = buffers.map(|buffer| (buffer.offset(), buffer.length())).collect();
-        let variadic: Vec<i64> =
-            batch.variadicBufferCounts().into_iter().flat_map(|v| v.iter()).collect();
+        let buffers: Vec<_> = buffers
+            .map(|buffer| (buffer.offset(), buffer.length()))
+            .collect();
+        let variadic: Vec<i64> = batch
+            .variadicBufferCounts()
+            .into_iter()
+            .flat_map(|v| v.iter())
+            .collect();
         Ok(Self {
             rows: element_count(batch.length())?,
             nodes: nodes.into_iter(),
@@ -70,7 +77,9 @@ impl<'a> Arrays<'a> {
             ("buffer count", self.variadic.next().is_some()),
         ];
         match left.iter().find(|(_, is_left)| *is_left) {
-            Some((what, _)) => Err(IpcError::malformed(format_args!("a {what} belongs to no column"))),
+            Some((what, _)) => Err(IpcError::malformed(format_args!(
+                "a {what} belongs to no column"
+            ))),
             None => Ok(()),
         }
     }
@@ -113,12 +122,12 @@ impl<'a> Arrays<'a> {
                 let width = usize::try_from(*width).map_err(IpcError::malformed)?;
                 array.add_buffer(self.fixed(node.len, width, 1)?)
             }
-            DataType::Utf8 | DataType::Binary => {
-                array.add_buffer(self.offsets(node.len, 4)?).add_buffer(self.buffer()?)
-            }
-            DataType::LargeUtf8 | DataType::LargeBinary => {
-                array.add_buffer(self.offsets(node.len, 8)?).add_buffer(self.buffer()?)
-            }
+            DataType::Utf8 | DataType::Binary => array
+                .add_buffer(self.offsets(node.len, 4)?)
+                .add_buffer(self.buffer()?),
+            DataType::LargeUtf8 | DataType::LargeBinary => array
+                .add_buffer(self.offsets(node.len, 8)?)
+                .add_buffer(self.buffer()?),
             DataType::Utf8View | DataType::BinaryView => {
                 let array = array.add_buffer(self.fixed(node.len, 16, 16)?);
                 array.add_buffers(self.view_buffers()?)
@@ -139,7 +148,9 @@ impl<'a> Arrays<'a> {
                     || node.nulls == 0
                     || child.len() as u64 <= self.body.max_bits();
                 if !is_bounded {
-                    return Err(IpcError::unsupported("a list of so many items without bytes"));
+                    return Err(IpcError::unsupported(
+                        "a list of so many items without bytes",
+                    ));
                 }
                 same_len(&child, node.len.checked_mul(size))?;
                 array.add_child_data(child)
@@ -156,7 +167,9 @@ impl<'a> Arrays<'a> {
             DataType::Dictionary(key, values) => {
                 let width = key.primitive_width().unwrap_or(1);
                 let keys = self.fixed(node.len, width, width)?;
-                array.add_buffer(keys).add_child_data(self.dictionary(ids, values, node)?)
+                array
+                    .add_buffer(keys)
+                    .add_child_data(self.dictionary(ids, values, node)?)
             }
             _ => {
                 let Some(width) = data_type.primitive_width() else {
@@ -189,9 +202,13 @@ impl<'a> Arrays<'a> {
                 }
             }
             DataType::RunEndEncoded(ends, values) => {
-                array = array
-                    .add_child_data(self.child(ends.data_type(), ids, 0)?)
-                    .add_child_data(self.child(values.data_type(), ids, 1)?);
+                let ends = self.child(ends.data_type(), ids, 0)?;
+                let values = self.child(values.data_type(), ids, 1)?;
+                if node.len == 0 {
+                    // Of an empty slice, some writers leave one run that ends at 0.
+                    return Ok(ArrayData::new_empty(data_type).into_builder());
+                }
+                array = array.add_child_data(ends).add_child_data(values);
             }
             _ => {}
         }
@@ -217,7 +234,11 @@ impl<'a> Arrays<'a> {
     fn validity(&mut self, node: Node) -> Result<Option<NullBuffer>> {
         let bits = self.buffer()?;
         if bits.is_empty() || node.len == 0 {
-            return if node.nulls == 0 { Ok(None) } else { Err(wrong_nulls(node, 0)) };
+            return if node.nulls == 0 {
+                Ok(None)
+            } else {
+                Err(wrong_nulls(node, 0))
+            };
         }
         let bits = cut(bits, node.len.div_ceil(8))?;
         let nulls = NullBuffer::new(BooleanBuffer::new(bits, 0, node.len));
@@ -233,7 +254,9 @@ impl<'a> Arrays<'a> {
         if len == 0 && buffer.is_empty() {
             return Ok(buffer);
         }
-        let bytes = len.checked_add(1).and_then(|count| count.checked_mul(width));
+        let bytes = len
+            .checked_add(1)
+            .and_then(|count| count.checked_mul(width));
         let buffer = cut(buffer, bytes.unwrap_or(usize::MAX))?;
         self.body.aligned(buffer, width)
     }
@@ -253,14 +276,19 @@ impl<'a> Arrays<'a> {
         let left = self.buffers.len();
         match usize::try_from(count) {
             Ok(count) if count <= left => (0..count).map(|_| self.buffer()).collect(),
-            _ => Err(IpcError::malformed(format_args!("{count} view buffers where {left} are left"))),
+            _ => Err(IpcError::malformed(format_args!(
+                "{count} view buffers where {left} are left"
+            ))),
         }
     }
 
     fn node(&mut self) -> Result<Node> {
         let node = self.nodes.next();
         let (len, nulls) = node.ok_or_else(|| IpcError::malformed("a node is missing"))?;
-        Ok(Node { len: element_count(len)?, nulls: element_count(nulls)? })
+        Ok(Node {
+            len: element_count(len)?,
+            nulls: element_count(nulls)?,
+        })
     }
 
     fn buffer(&mut self) -> Result<Buffer> {
@@ -281,7 +309,9 @@ fn element_count(count: i64) -> Result<usize> {
 fn cut(buffer: Buffer, len: usize) -> Result<Buffer> {
     if buffer.len() < len {
         let has = buffer.len();
-        return Err(IpcError::malformed(format_args!("a buffer has {has} of {len} bytes")));
+        return Err(IpcError::malformed(format_args!(
+            "a buffer has {has} of {len} bytes"
+        )));
     }
     Ok(buffer.slice_with_length(0, len))
 }
@@ -292,10 +322,14 @@ fn same_len(child: &ArrayData, wanted: Option<usize>) -> Result<()> {
         return Ok(());
     }
     let wanted = wanted.unwrap_or(usize::MAX);
-    Err(IpcError::malformed(format_args!("a child has {len} of {wanted} values")))
+    Err(IpcError::malformed(format_args!(
+        "a child has {len} of {wanted} values"
+    )))
 }
 
 fn wrong_nulls(node: Node, found: usize) -> IpcError {
     let stated = node.nulls;
-    IpcError::malformed(format_args!("{stated} nulls are stated where {found} are found"))
+    IpcError::malformed(format_args!(
+        "{stated} nulls are stated where {found} are found"
+    ))
 }

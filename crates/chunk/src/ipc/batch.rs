@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use arrow::array::{ArrayData, ArrayRef, make_array};
+use arrow::buffer::Buffer;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
-use arrow::buffer::Buffer;
 use arrow_ipc::DictionaryBatch;
 
 use super::arrays::Arrays;
@@ -55,10 +55,16 @@ pub(super) fn read_dictionary(
     if batch.isDelta() {
         return Err(at(IpcError::unsupported("a delta")));
     }
-    let Some(values) = schema.dictionaries.get(&id) else { return no("no column uses it") };
-    let Some(batch) = batch.data() else { return no("it has no values") };
+    let Some(values) = schema.dictionaries.get(&id) else {
+        return no("no column uses it");
+    };
+    let Some(batch) = batch.data() else {
+        return no("it has no values");
+    };
     let mut arrays = Arrays::new(batch, body, dictionaries).map_err(at)?;
-    let data = arrays.read(&values.data_type, &values.children).map_err(at)?;
+    let data = arrays
+        .read(&values.data_type, &values.children)
+        .map_err(at)?;
     if data.len() != arrays.rows() {
         return no("its length is not that of its values");
     }

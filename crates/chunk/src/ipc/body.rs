@@ -34,13 +34,19 @@ impl Body {
         };
         let len = bytes.len() as u64;
         let ratio = if compressed { MAX_RATIO } else { 1 };
-        Ok(Self { bytes, compressed, budget: len.saturating_mul(ratio) })
+        Ok(Self {
+            bytes,
+            compressed,
+            budget: len.saturating_mul(ratio),
+        })
     }
 
     /// Most elements that an array with any bytes at all can have.
     pub(super) fn max_bits(&self) -> u64 {
         let ratio = if self.compressed { MAX_RATIO } else { 1 };
-        (self.bytes.len() as u64).saturating_mul(ratio).saturating_mul(8)
+        (self.bytes.len() as u64)
+            .saturating_mul(ratio)
+            .saturating_mul(8)
     }
 
     /// The buffer of `len` bytes at `offset`, decompressed.

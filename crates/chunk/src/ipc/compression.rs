@@ -86,7 +86,9 @@ pub(super) fn stated_len(buffer: &Buffer) -> u64 {
 fn room(len: u64, compressed: usize) -> Result<MutableBuffer> {
     /// What a few bytes of header may be off by.
     const SLACK: u64 = 64;
-    let most = (compressed as u64).saturating_mul(MAX_RATIO).saturating_add(SLACK);
+    let most = (compressed as u64)
+        .saturating_mul(MAX_RATIO)
+        .saturating_add(SLACK);
     match usize::try_from(len) {
         Ok(bytes) if len <= most => Ok(MutableBuffer::from_len_zeroed(bytes)),
         _ => Err(IpcError::malformed(format_args!(

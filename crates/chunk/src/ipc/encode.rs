@@ -73,7 +73,7 @@ impl EncodedChunk {
 }
 
 /// The record batch that stands for `chunk` on the wire: row ids, timelines, components.
-pub(super) fn batch(chunk: &Chunk) -> Result<RecordBatch> {
+fn batch(chunk: &Chunk) -> Result<RecordBatch> {
     let mut fields = vec![row_id_field()];
     let mut columns: Vec<ArrayRef> = vec![Arc::new(FixedSizeBinaryArray::clone(chunk.row_ids()))];
     for column in chunk.timelines() {
@@ -103,7 +103,12 @@ fn row_id_field() -> Field {
         ("ARROW:extension:name", "rerun.datatypes.TUID"),
         ("ARROW:extension:metadata", r#"{"namespace":"row"}"#),
     ];
-    field(keys::ROW_ID_COLUMN, DataType::FixedSizeBinary(16), false, &metadata)
+    field(
+        keys::ROW_ID_COLUMN,
+        DataType::FixedSizeBinary(16),
+        false,
+        &metadata,
+    )
 }
 
 fn time_field(column: &TimeColumn) -> Field {
@@ -125,7 +130,9 @@ fn time_array(column: &TimeColumn) -> Result<ArrayRef> {
 }
 
 fn field(name: &str, data_type: DataType, nullable: bool, metadata: &[(&str, &str)]) -> Field {
-    let metadata = metadata.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+    let metadata = metadata
+        .iter()
+        .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
     Field::new(name, data_type, nullable).with_metadata(metadata.collect())
 }
 

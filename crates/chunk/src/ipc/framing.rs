@@ -49,7 +49,9 @@ pub fn read_batch(stream: Buffer) -> Result<RecordBatch> {
             return Err(IpcError::malformed("there is more than one schema"));
         } else {
             let kind = message.header_type().0;
-            return Err(IpcError::unsupported(format_args!("messages of kind {kind}")));
+            return Err(IpcError::unsupported(format_args!(
+                "messages of kind {kind}"
+            )));
         }
     }
     Ok(found.unwrap_or_else(|| RecordBatch::new_empty(schema.schema)))
@@ -84,7 +86,9 @@ impl<'a> Messages<'a> {
     fn schema(&mut self) -> Result<StreamSchema> {
         let message = self.next()?;
         let Some(schema) = message.and_then(|(message, _)| message.header_as_schema()) else {
-            return Err(IpcError::malformed("the stream does not start with a schema"));
+            return Err(IpcError::malformed(
+                "the stream does not start with a schema",
+            ));
         };
         StreamSchema::read(schema)
     }
@@ -105,29 +109,37 @@ impl<'a> Messages<'a> {
             let tail = self.stream.get(self.at..).unwrap_or_default();
             if tail.iter().any(|byte| *byte != 0) {
                 let at = self.at;
-                return Err(IpcError::malformed(format_args!("bytes follow the end at byte {at}")));
+                return Err(IpcError::malformed(format_args!(
+                    "bytes follow the end at byte {at}"
+                )));
             }
             self.at = self.stream.len();
             return Ok(None);
         }
         let metadata = self.span(i64::from(metadata_len))?;
         let metadata = self.stream.get(metadata).unwrap_or_default();
-        let message = arrow_ipc::root_as_message_with_opts(&limits(metadata), metadata).map_err(|error| {
-            let error = error.to_string();
-            let error = error.lines().next().unwrap_or_default();
-            IpcError::malformed(format_args!("message at byte {start}: {error}"))
-        })?;
+        let message =
+            arrow_ipc::root_as_message_with_opts(&limits(metadata), metadata).map_err(|error| {
+                let error = error.to_string();
+                let error = error.lines().next().unwrap_or_default();
+                IpcError::malformed(format_args!("message at byte {start}: {error}"))
+            })?;
         let version = message.version();
         if version != MetadataVersion::V5 && version != MetadataVersion::V4 {
             let version = version.0;
-            return Err(IpcError::unsupported(format_args!("metadata version {version}")));
+            return Err(IpcError::unsupported(format_args!(
+                "metadata version {version}"
+            )));
         }
         let body = self.span(message.bodyLength())?;
         Ok(Some((message, body)))
     }
 
     fn word(&mut self) -> Result<[u8; 4]> {
-        let word = self.stream.get(self.at..).and_then(|rest| rest.first_chunk::<4>());
+        let word = self
+            .stream
+            .get(self.at..)
+            .and_then(|rest| rest.first_chunk::<4>());
         let word = word.ok_or_else(|| self.cut(4))?;
         self.at += word.len();
         Ok(*word)
@@ -148,6 +160,8 @@ impl<'a> Messages<'a> {
 
     fn cut(&self, wanted: i64) -> IpcError {
         let (at, left) = (self.at, self.stream.len() - self.at);
-        IpcError::malformed(format_args!("{wanted} bytes wanted at byte {at} where {left} are left"))
+        IpcError::malformed(format_args!(
+            "{wanted} bytes wanted at byte {at} where {left} are left"
+        ))
     }
 }

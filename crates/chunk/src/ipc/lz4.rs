@@ -24,7 +24,10 @@ struct Header {
 pub(super) fn decode_frame(input: &[u8], out: &mut [u8]) -> Result<usize> {
     let mut rest = input;
     let header = header(&mut rest)?;
-    if header.content_size.is_some_and(|size| size != out.len() as u64) {
+    if header
+        .content_size
+        .is_some_and(|size| size != out.len() as u64)
+    {
         return Err(damaged("its content size contradicts the buffer's"));
     }
     let mut at = 0;
@@ -49,13 +52,17 @@ pub(super) fn decode_frame(input: &[u8], out: &mut [u8]) -> Result<usize> {
         let open = open.get_mut(..open_len).unwrap_or_default();
         let is_plain = word & 0x8000_0000 != 0;
         at += if is_plain {
-            let target = open.get_mut(..len).ok_or_else(|| damaged("it holds too much"))?;
+            let target = open
+                .get_mut(..len)
+                .ok_or_else(|| damaged("it holds too much"))?;
             target.copy_from_slice(block);
             len
         } else if header.independent {
             lz4_flex::block::decompress_into(block, open).map_err(damaged)?
         } else {
-            let history = done.get(done.len().saturating_sub(WINDOW)..).unwrap_or_default();
+            let history = done
+                .get(done.len().saturating_sub(WINDOW)..)
+                .unwrap_or_default();
             lz4_flex::block::decompress_into_with_dict(block, open, history).map_err(damaged)?
         };
     }
@@ -86,7 +93,11 @@ fn header(rest: &mut &[u8]) -> Result<Header> {
         size @ 4..=7 => 1_usize << (8 + 2 * size),
         size => return Err(damaged(format_args!("block size {size} is none"))),
     };
-    let content_size = if has(3) { Some(u64::from_le_bytes(take(rest)?)) } else { None };
+    let content_size = if has(3) {
+        Some(u64::from_le_bytes(take(rest)?))
+    } else {
+        None
+    };
     let len = descriptor.len() - rest.len();
     let hash = xxh32(descriptor.get(..len).unwrap_or_default(), 0);
     let [checksum] = take(rest)?;
@@ -103,7 +114,9 @@ fn header(rest: &mut &[u8]) -> Result<Header> {
 }
 
 fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N]> {
-    let (head, tail) = rest.split_first_chunk().ok_or_else(|| damaged("it is cut short"))?;
+    let (head, tail) = rest
+        .split_first_chunk()
+        .ok_or_else(|| damaged("it is cut short"))?;
     *rest = tail;
     Ok(*head)
 }

@@ -14,7 +14,7 @@ mod framing;
 mod lz4;
 mod schema;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod types;
 
 pub use compression::decompress;

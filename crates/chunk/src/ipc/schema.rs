@@ -69,7 +69,9 @@ struct Reader {
 impl Reader {
     fn field(&mut self, source: arrow_ipc::Field<'_>, depth: usize) -> Result<(FieldRef, Ids)> {
         if depth > MAX_DEPTH {
-            return Err(IpcError::unsupported(format_args!("fields nested over {MAX_DEPTH} deep")));
+            return Err(IpcError::unsupported(format_args!(
+                "fields nested over {MAX_DEPTH} deep"
+            )));
         }
         let name = source.name().unwrap_or_default();
         let mut fields = Vec::new();
@@ -79,19 +81,31 @@ impl Reader {
             fields.push(field);
             children.push(ids);
         }
-        let mut own = data_type(source, fields).map_err(|e| e.at(format_args!("field '{name}'")))?;
-        let mut ids = Ids { dictionary: None, children };
+        let mut own =
+            data_type(source, fields).map_err(|e| e.at(format_args!("field '{name}'")))?;
+        let mut ids = Ids {
+            dictionary: None,
+            children,
+        };
         if let Some(dictionary) = source.dictionary() {
             let key = dictionary_key(dictionary)?;
-            let values = DictionaryValues { data_type: own.clone(), children: Arc::new(ids) };
+            let values = DictionaryValues {
+                data_type: own.clone(),
+                children: Arc::new(ids),
+            };
             let id = dictionary.id();
             if let Some(known) = self.dictionaries.insert(id, values)
                 && known.data_type != own
             {
-                return Err(IpcError::malformed(format_args!("dictionary {id} has two types")));
+                return Err(IpcError::malformed(format_args!(
+                    "dictionary {id} has two types"
+                )));
             }
             own = DataType::Dictionary(Box::new(key), Box::new(own));
-            ids = Ids { dictionary: Some(id), children: Vec::new() };
+            ids = Ids {
+                dictionary: Some(id),
+                children: Vec::new(),
+            };
         }
         let field = Field::new(name, own, source.nullable())
             .with_metadata(metadata(source.custom_metadata().into_iter().flatten()));

@@ -13,10 +13,11 @@ pub(super) fn data_type(field: Field<'_>, children: Vec<FieldRef>) -> Result<Dat
     if let Some(data_type) = nested(field, &children)? {
         return Ok(data_type);
     }
+    let data_type = flat(field)?;
     if !children.is_empty() {
         return Err(IpcError::malformed("children of a type that has none"));
     }
-    flat(field)
+    Ok(data_type)
 }
 
 /// The type of a dictionary's keys: 32 bits, signed, where none is stated.
@@ -29,7 +30,9 @@ fn nested(field: Field<'_>, children: &[FieldRef]) -> Result<Option<DataType>> {
         [child] => Ok(FieldRef::clone(child)),
         _ => {
             let count = children.len();
-            Err(IpcError::malformed(format_args!("a list with {count} children")))
+            Err(IpcError::malformed(format_args!(
+                "a list with {count} children"
+            )))
         }
     };
     let data_type = match field.type_type() {
@@ -67,7 +70,9 @@ fn map(entries: FieldRef, sorted: bool) -> Result<DataType> {
         _ => false,
     };
     if !fits || entries.is_nullable() {
-        return Err(IpcError::malformed("a map whose entries are not of a key and a value"));
+        return Err(IpcError::malformed(
+            "a map whose entries are not of a key and a value",
+        ));
     }
     Ok(DataType::Map(entries, sorted))
 }
@@ -84,7 +89,10 @@ fn union(field: Field<'_>, children: &[FieldRef]) -> Result<DataType> {
     }
     let wrong = |_| IpcError::malformed("type ids of a union are not of 0 to 127");
     let type_ids: Vec<i8> = match union.typeIds() {
-        Some(ids) => ids.iter().map(i8::try_from).collect::<std::result::Result<_, _>>(),
+        Some(ids) => ids
+            .iter()
+            .map(i8::try_from)
+            .collect::<std::result::Result<_, _>>(),
         None => (0..children.len()).map(i8::try_from).collect(),
     }
     .map_err(wrong)?;
@@ -135,7 +143,10 @@ fn flat(field: Field<'_>) -> Result<DataType> {
         }
         Type::Timestamp => {
             let timestamp = known(field.type_as_timestamp())?;
-            DataType::Timestamp(unit(timestamp.unit())?, timestamp.timezone().map(Into::into))
+            DataType::Timestamp(
+                unit(timestamp.unit())?,
+                timestamp.timezone().map(Into::into),
+            )
         }
         Type::Duration => DataType::Duration(unit(known(field.type_as_duration())?.unit())?),
         Type::Interval => DataType::Interval(match known(field.type_as_interval())?.unit() {
@@ -165,7 +176,9 @@ fn int(int: Int<'_>) -> Result<DataType> {
 fn decimal(decimal: arrow_ipc::Decimal<'_>) -> Result<DataType> {
     let (precision, scale) = (decimal.precision(), decimal.scale());
     let wrong = || {
-        IpcError::malformed(format_args!("a decimal of precision {precision}, scale {scale}"))
+        IpcError::malformed(format_args!(
+            "a decimal of precision {precision}, scale {scale}"
+        ))
     };
     let p = u8::try_from(precision).map_err(|_| wrong())?;
     let s = i8::try_from(scale).map_err(|_| wrong())?;

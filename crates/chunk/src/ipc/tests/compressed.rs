@@ -12,7 +12,7 @@ use super::rewrite::{compress, frame, prefixed, rewrite};
 use super::samples;
 
 fn numbers() -> Vec<i32> {
-    (0..40_000).map(|v| v / 50).collect()
+    (0..20_000).map(|v| v / 50).collect()
 }
 
 /// A stream of one column of numbers, whose buffer of values is `buffer`.
@@ -36,7 +36,12 @@ fn compressed_buffers_of_every_type_are_read() {
         let batch = RecordBatch::try_from_iter([("x", Arc::clone(&array))]).unwrap();
         let bytes = rewrite(&write_batch(&batch).unwrap(), compress);
         let read = read_batch(Buffer::from_vec(bytes)).unwrap();
-        assert_eq!(read.column(0).to_data(), array.to_data(), "{}", array.data_type());
+        assert_eq!(
+            read.column(0).to_data(),
+            array.to_data(),
+            "{}",
+            array.data_type()
+        );
     }
 }
 
@@ -44,14 +49,20 @@ fn compressed_buffers_of_every_type_are_read() {
 fn frames_of_every_kind_are_read() {
     for kind in 1..4 {
         let read = with_values(&prefixed(raw().len() as i64, &frame(&raw(), kind))).unwrap();
-        assert_eq!(read.column(0).to_data(), Int32Array::from(numbers()).to_data());
+        assert_eq!(
+            read.column(0).to_data(),
+            Int32Array::from(numbers()).to_data()
+        );
     }
 }
 
 #[test]
 fn a_length_of_minus_one_marks_plain_bytes() {
     let read = with_values(&prefixed(-1, &raw())).unwrap();
-    assert_eq!(read.column(0).to_data(), Int32Array::from(numbers()).to_data());
+    assert_eq!(
+        read.column(0).to_data(),
+        Int32Array::from(numbers()).to_data()
+    );
 }
 
 #[test]
@@ -78,7 +89,7 @@ fn lengths_other_than_the_true_one_are_errors() {
 fn a_frame_that_is_cut_is_an_error() {
     for kind in 1..4 {
         let frame = frame(&raw(), kind);
-        for len in (0..frame.len()).rev().take(64).chain(0..64) {
+        for len in (0..frame.len()).rev().take(12).chain(0..24) {
             with_values(&prefixed(raw().len() as i64, &frame[..len])).unwrap_err();
         }
     }
@@ -86,12 +97,16 @@ fn a_frame_that_is_cut_is_an_error() {
 
 #[test]
 fn checksums_are_checked() {
-    let frame = frame(&raw(), 2);
+    let raw: Vec<u8> = (0..200).collect();
+    let frame = frame(&raw, 2);
+    let mut out = vec![0; raw.len()];
+    assert_eq!(lz4::decode_frame(&frame, &mut out).unwrap(), raw.len());
+    assert_eq!(out, raw);
     for at in 0..frame.len() {
         let mut bad = frame.clone();
         bad[at] ^= 0x10;
-        let error = with_values(&prefixed(raw().len() as i64, &bad));
-        assert!(error.is_err(), "byte {at}");
+        let end = lz4::decode_frame(&bad, &mut out);
+        assert!(end.is_err(), "byte {at}");
     }
 }
 
@@ -114,7 +129,10 @@ fn overlapping_buffers_cannot_multiply_what_is_taken() {
         parts.spans = Some([(0, 0), (0, bomb.len() as i64)].repeat(400));
     });
     let error = read_batch(Buffer::from_vec(bytes)).unwrap_err();
-    assert!(error.to_string().contains("than the body can hold"), "{error}");
+    assert!(
+        error.to_string().contains("than the body can hold"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -17,7 +17,10 @@ fn numbers() -> RecordBatch {
 }
 
 fn edited(batch: &RecordBatch, edit: impl FnMut(&mut Parts)) -> Result<RecordBatch, IpcError> {
-    read_batch(Buffer::from_vec(rewrite(&write_batch(batch).unwrap(), edit)))
+    read_batch(Buffer::from_vec(rewrite(
+        &write_batch(batch).unwrap(),
+        edit,
+    )))
 }
 
 #[track_caller]
@@ -35,7 +38,11 @@ fn a_stream_cut_anywhere_but_before_its_end_marker_is_an_error() {
         let at_end = len == bytes.len() - 8;
         // Cut after the schema it is a stream without a batch.
         let is_empty = read.as_ref().is_ok_and(|batch| batch.num_rows() == 0);
-        assert!(read.is_err() || at_end || is_empty, "{len} of {}", bytes.len());
+        assert!(
+            read.is_err() || at_end || is_empty,
+            "{len} of {}",
+            bytes.len()
+        );
     }
 }
 
@@ -46,7 +53,10 @@ fn only_zeros_may_follow_the_end_marker() {
     read_batch(Buffer::from_slice_ref(&bytes)).unwrap();
     bytes.push(1);
     let error = read_batch(Buffer::from_vec(bytes)).unwrap_err();
-    assert!(error.to_string().contains("bytes follow the end"), "{error}");
+    assert!(
+        error.to_string().contains("bytes follow the end"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -76,16 +86,35 @@ fn lengths_must_agree_with_each_other_and_the_buffers() {
 
 #[test]
 fn buffers_must_lie_within_the_body() {
-    for span in [(-8, 12), (0, -1), (0, 1 << 40), (i64::MAX, 8), (i64::MAX, i64::MAX), (128, 12)] {
-        assert_malformed(|parts| parts.spans = Some(vec![(0, 1), span]), "lies outside the body");
+    for span in [
+        (-8, 12),
+        (0, -1),
+        (0, 1 << 40),
+        (i64::MAX, 8),
+        (i64::MAX, i64::MAX),
+        (128, 12),
+    ] {
+        assert_malformed(
+            |parts| parts.spans = Some(vec![(0, 1), span]),
+            "lies outside the body",
+        );
     }
 }
 
 #[test]
 fn every_node_and_buffer_must_be_there_and_belong_to_a_column() {
-    assert_malformed(|parts| parts.nodes.push((0, 0)), "a node belongs to no column");
-    assert_malformed(|parts| parts.buffers.push(vec![]), "a buffer belongs to no column");
-    assert_malformed(|parts| parts.variadic.push(0), "a buffer count belongs to no column");
+    assert_malformed(
+        |parts| parts.nodes.push((0, 0)),
+        "a node belongs to no column",
+    );
+    assert_malformed(
+        |parts| parts.buffers.push(vec![]),
+        "a buffer belongs to no column",
+    );
+    assert_malformed(
+        |parts| parts.variadic.push(0),
+        "a buffer count belongs to no column",
+    );
     assert_malformed(|parts| parts.nodes.clear(), "a node is missing");
     assert_malformed(|parts| parts.buffers.truncate(1), "a buffer is missing");
 }
@@ -118,7 +147,11 @@ fn dictionaries_come_once_whole_and_before_their_use() {
     let column: DictionaryArray<Int32Type> = ["a", "b", "a"].into_iter().collect();
     let batch = RecordBatch::try_from_iter([("word", Arc::new(column) as ArrayRef)]).unwrap();
     let dictionary = |edit: fn(&mut Parts)| {
-        let edit = |parts: &mut Parts| if parts.dictionary.is_some() { edit(parts) };
+        let edit = |parts: &mut Parts| {
+            if parts.dictionary.is_some() {
+                edit(parts)
+            }
+        };
         edited(&batch, edit).unwrap_err()
     };
     let unsupported = |edit| {
@@ -128,9 +161,15 @@ fn dictionaries_come_once_whole_and_before_their_use() {
     unsupported(|parts| parts.times = 2);
     unsupported(|parts| parts.dictionary = parts.dictionary.map(|(id, _)| (id, true)));
     let missing = dictionary(|parts| parts.times = 0);
-    assert!(missing.to_string().contains("dictionary is missing"), "{missing}");
+    assert!(
+        missing.to_string().contains("dictionary is missing"),
+        "{missing}"
+    );
     let stranger = dictionary(|parts| parts.dictionary = Some((77, false)));
-    assert!(stranger.to_string().contains("no column uses it"), "{stranger}");
+    assert!(
+        stranger.to_string().contains("no column uses it"),
+        "{stranger}"
+    );
     let keys = edited(&batch, |parts| {
         if parts.dictionary.is_none() {
             parts.buffers[1][0] = 2;
@@ -143,11 +182,16 @@ fn dictionaries_come_once_whole_and_before_their_use() {
 fn nesting_is_bounded() {
     let nest = |depth: usize| {
         let inner = DataType::Int8;
-        (0..depth).fold(inner, |item, _| DataType::List(Field::new_list_field(item, true).into()))
+        (0..depth).fold(inner, |item, _| {
+            DataType::List(Field::new_list_field(item, true).into())
+        })
     };
     let schema = |depth| Schema::new(vec![Field::new("deep", nest(depth), true)]);
     let shallow = schema(40);
-    assert_eq!(read_schema(&write_schema(&shallow).unwrap()).unwrap(), shallow);
+    assert_eq!(
+        read_schema(&write_schema(&shallow).unwrap()).unwrap(),
+        shallow
+    );
     let error = read_schema(&write_schema(&schema(50)).unwrap()).unwrap_err();
     assert_eq!(error.kind(), IpcErrorKind::Unsupported);
     read_schema(&write_schema(&schema(500)).unwrap()).unwrap_err();
@@ -164,7 +208,11 @@ fn long_names_do_not_make_long_errors() {
 #[test]
 fn list_views_are_unsupported() {
     let field = Field::new_list_field(DataType::Int8, true);
-    let schema = Schema::new(vec![Field::new("x", DataType::ListView(field.into()), true)]);
+    let schema = Schema::new(vec![Field::new(
+        "x",
+        DataType::ListView(field.into()),
+        true,
+    )]);
     let error = read_schema(&write_schema(&schema).unwrap()).unwrap_err();
     assert_eq!(error.kind(), IpcErrorKind::Unsupported);
 }

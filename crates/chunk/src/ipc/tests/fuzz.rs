@@ -42,5 +42,8 @@ fn damaged_streams_are_errors_or_valid_batches() {
             }
         }
     }
-    assert!(valid > 0, "no damage was harmless: is it damage to what is read?");
+    assert!(
+        valid > 0,
+        "no damage was harmless: is it damage to what is read?"
+    );
 }

@@ -1,3 +1,5 @@
+//! Streams of every type, whole and damaged.
+
 mod compressed;
 mod damage;
 mod fuzz;

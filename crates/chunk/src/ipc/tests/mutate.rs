@@ -20,7 +20,20 @@ impl Dice {
 
 /// Numbers that break careless arithmetic.
 const EVIL: [i64; 14] = [
-    0, 1, -1, -2, 2, 7, 8, 0x7f, 0x80, 0xffff, i32::MAX as i64, i32::MIN as i64, i64::MAX, 1 << 40,
+    0,
+    1,
+    -1,
+    -2,
+    2,
+    7,
+    8,
+    0x7f,
+    0x80,
+    0xffff,
+    i32::MAX as i64,
+    i32::MIN as i64,
+    i64::MAX,
+    1 << 40,
 ];
 
 /// `bytes` with up to four injuries; pieces of `other` may be grafted in.
@@ -82,5 +95,8 @@ fn injure(out: &mut Vec<u8>, other: &[u8], dice: &mut Dice) {
 
 /// How many damaged inputs to try: `fast`, or what `SEGUE_FUZZ_CASES` says.
 pub(crate) fn cases(fast: usize) -> usize {
-    std::env::var("SEGUE_FUZZ_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(fast)
+    std::env::var("SEGUE_FUZZ_CASES")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(fast)
 }

@@ -79,7 +79,9 @@ pub(crate) fn frame(content: &[u8], kind: usize) -> Vec<u8> {
             .block_checksums(true)
             .content_checksum(true)
             .content_size(Some(content.len() as u64)),
-        _ => FrameInfo::new().block_mode(BlockMode::Linked).content_checksum(true),
+        _ => FrameInfo::new()
+            .block_mode(BlockMode::Linked)
+            .content_checksum(true),
     };
     let mut encoder = FrameEncoder::with_frame_info(info, Vec::new());
     encoder.write_all(content).unwrap();
@@ -90,7 +92,12 @@ fn take_apart(batch: RecordBatch<'_>, body: &[u8]) -> Parts {
     let span = |b: &Buffer| body[b.offset() as usize..][..b.length() as usize].to_vec();
     Parts {
         rows: batch.length(),
-        nodes: batch.nodes().unwrap().iter().map(|n| (n.length(), n.null_count())).collect(),
+        nodes: batch
+            .nodes()
+            .unwrap()
+            .iter()
+            .map(|n| (n.length(), n.null_count()))
+            .collect(),
         buffers: batch.buffers().unwrap().iter().map(span).collect(),
         variadic: batch.variadicBufferCounts().into_iter().flatten().collect(),
         codec: None,
@@ -109,15 +116,25 @@ fn put_together(parts: &Parts) -> Vec<u8> {
         body.resize(body.len().next_multiple_of(8), 0);
     }
     let spans = parts.spans.as_ref().unwrap_or(&spans);
-    let spans: Vec<_> = spans.iter().map(|(offset, len)| Buffer::new(*offset, *len)).collect();
+    let spans: Vec<_> = spans
+        .iter()
+        .map(|(offset, len)| Buffer::new(*offset, *len))
+        .collect();
     let mut fbb = FlatBufferBuilder::new();
-    let nodes: Vec<_> = parts.nodes.iter().map(|(len, nulls)| FieldNode::new(*len, *nulls)).collect();
+    let nodes: Vec<_> = parts
+        .nodes
+        .iter()
+        .map(|(len, nulls)| FieldNode::new(*len, *nulls))
+        .collect();
     let args = RecordBatchArgs {
         length: parts.rows,
         nodes: Some(fbb.create_vector(&nodes)),
         buffers: Some(fbb.create_vector(&spans)),
         compression: parts.codec.map(|codec| {
-            let args = BodyCompressionArgs { codec, ..Default::default() };
+            let args = BodyCompressionArgs {
+                codec,
+                ..Default::default()
+            };
             BodyCompression::create(&mut fbb, &args)
         }),
         variadicBufferCounts: Some(fbb.create_vector(&parts.variadic)),
@@ -126,7 +143,11 @@ fn put_together(parts: &Parts) -> Vec<u8> {
     let (header_type, header) = match parts.dictionary {
         None => (MessageHeader::RecordBatch, batch.as_union_value()),
         Some((id, is_delta)) => {
-            let args = DictionaryBatchArgs { id, data: Some(batch), isDelta: is_delta };
+            let args = DictionaryBatchArgs {
+                id,
+                data: Some(batch),
+                isDelta: is_delta,
+            };
             let batch = DictionaryBatch::create(&mut fbb, &args);
             (MessageHeader::DictionaryBatch, batch.as_union_value())
         }

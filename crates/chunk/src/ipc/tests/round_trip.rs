@@ -93,17 +93,34 @@ fn a_stream_without_a_batch_is_an_empty_batch() {
 #[test]
 fn schemas_of_every_type_survive() {
     let schema = batch_of(samples::all()).schema();
-    assert_eq!(read_schema(&write_schema(&schema).unwrap()).unwrap(), *schema);
+    assert_eq!(
+        read_schema(&write_schema(&schema).unwrap()).unwrap(),
+        *schema
+    );
 }
 
 #[test]
 fn whole_payloads_decompress_to_exactly_what_they_state() {
-    let content: Vec<u8> = (0..10_000_u32).flat_map(|v| (v / 100).to_le_bytes()).collect();
+    let content: Vec<u8> = (0..10_000_u32)
+        .flat_map(|v| (v / 100).to_le_bytes())
+        .collect();
     let lz4 = Bytes::from(lz4_flex::block::compress(&content));
     let len = content.len() as u64;
-    assert_eq!(decompress(Compression::Lz4, len, &lz4).unwrap().as_slice(), content);
+    assert_eq!(
+        decompress(Compression::Lz4, len, &lz4).unwrap().as_slice(),
+        content
+    );
     let most = lz4.len() as u64 * 255 + 64;
-    for wrong in [0, len - 1, len + 1, most, most + 1, 1 << 40, i64::MAX as u64, u64::MAX] {
+    for wrong in [
+        0,
+        len - 1,
+        len + 1,
+        most,
+        most + 1,
+        1 << 40,
+        i64::MAX as u64,
+        u64::MAX,
+    ] {
         let error = decompress(Compression::Lz4, wrong, &lz4).unwrap_err();
         assert_eq!(error.kind(), IpcErrorKind::Malformed, "{wrong}");
     }
