@@ -1,10 +1,12 @@
 //! Compression of whole streams, and of single buffers within one.
 
+use std::io::Read;
+
 use arrow::buffer::{Buffer, MutableBuffer};
 use bytes::Bytes;
+use lz4_flex::frame::FrameDecoder;
 
 use super::error::{IpcError, Result};
-use super::lz4;
 use crate::source::Compression;
 
 /// LZ4 cannot make more than this many bytes of one.
@@ -67,8 +69,7 @@ pub(super) fn decompress_buffer(buffer: &Buffer) -> Result<Buffer> {
                 IpcError::malformed(format_args!("a compressed buffer states {stated} bytes"))
             })?;
             let mut out = room(len, body.len())?;
-            let len = lz4::decode_frame(body, &mut out)?;
-            full(len, &out)?;
+            decode_frame(body, &mut out)?;
             Ok(out.into())
         }
     }
@@ -95,6 +96,22 @@ fn room(len: u64, compressed: usize) -> Result<MutableBuffer> {
             "{len} bytes cannot come of {compressed} compressed ones"
         ))),
     }
+}
+
+/// Decodes the one LZ4 frame that `frame` is, zero padding behind it aside, into all of `out`.
+fn decode_frame(frame: &[u8], out: &mut [u8]) -> Result<()> {
+    let damaged = |error| IpcError::malformed(format_args!("lz4 frame: {error}"));
+    // The decoder takes the end of its input for the end of the frame. Behind this, it finds the size of a
+    // block, and one that no block can have: a frame that is cut is an error.
+    let endless = frame.chain(std::io::repeat(0xFF));
+    let mut decoder = FrameDecoder::new(endless);
+    decoder.read_exact(out).map_err(damaged)?;
+    let more = decoder.read(&mut [0]).map_err(damaged)?;
+    let (rest, _) = decoder.into_inner().into_inner();
+    if more > 0 || rest.iter().any(|byte| *byte != 0) {
+        return Err(IpcError::malformed("lz4 frame: something follows it"));
+    }
+    Ok(())
 }
 
 fn full(len: usize, out: &[u8]) -> Result<()> {

@@ -11,7 +11,6 @@ mod compression;
 mod encode;
 mod error;
 mod framing;
-mod lz4;
 mod schema;
 #[cfg(test)]
 pub(crate) mod tests;

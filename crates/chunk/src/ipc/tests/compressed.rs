@@ -90,24 +90,30 @@ fn a_frame_that_is_cut_is_an_error() {
     for kind in 1..4 {
         let frame = frame(&raw(), kind);
         for len in (0..frame.len()).rev().take(12).chain(0..24) {
-            with_values(&prefixed(raw().len() as i64, &frame[..len])).unwrap_err();
+            let read = with_values(&prefixed(raw().len() as i64, &frame[..len]));
+            assert!(read.is_err(), "kind {kind} cut at {len} of {}", frame.len());
         }
     }
 }
 
 #[test]
 fn checksums_are_checked() {
-    let raw: Vec<u8> = (0..200).collect();
-    let frame = frame(&raw, 2);
-    let mut out = vec![0; raw.len()];
-    assert_eq!(lz4::decode_frame(&frame, &mut out).unwrap(), raw.len());
-    assert_eq!(out, raw);
-    for at in 0..frame.len() {
-        let mut bad = frame.clone();
+    let whole = frame(&raw(), 2);
+    for at in (0..whole.len()).rev().take(64).chain(0..64) {
+        let mut bad = whole.clone();
         bad[at] ^= 0x10;
-        let end = lz4::decode_frame(&bad, &mut out);
-        assert!(end.is_err(), "byte {at}");
+        let error = with_values(&prefixed(raw().len() as i64, &bad)).unwrap_err();
+        assert_eq!(error.kind(), IpcErrorKind::Malformed, "byte {at}");
     }
+}
+
+#[test]
+fn what_follows_a_frame_is_an_error_unless_it_is_padding() {
+    let whole = prefixed(raw().len() as i64, &frame(&raw(), 1));
+    let followed = |by: &[u8]| with_values(&[&whole, by].concat());
+    followed(&[0; 7]).unwrap();
+    followed(&[0, 1]).unwrap_err();
+    followed(&frame(&raw(), 1)).unwrap_err();
 }
 
 #[test]
