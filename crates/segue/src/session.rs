@@ -6,11 +6,12 @@ use datafusion::catalog::information_schema::INFORMATION_SCHEMA;
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::logical_expr::{DdlStatement, LogicalPlan};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use segue_chunk::ChunkSource;
 use segue_error::{Error, ErrorCode, Result};
 
-use crate::catalog::{PUBLIC_SCHEMA, SegueCatalog};
+use crate::catalog::{PUBLIC_SCHEMA, SegueCatalog, read_only};
 use crate::install::{DEFAULT_CATALOG, configure};
 use crate::message::name_unknown_column;
 
@@ -28,6 +29,7 @@ use crate::message::name_unknown_column;
 pub struct SegueSession {
     context: SessionContext,
     catalog: Arc<SegueCatalog>,
+    catalog_name: Arc<str>,
 }
 
 impl SegueSession {
@@ -57,7 +59,29 @@ impl SegueSession {
             self.catalog.refresh().await?;
         }
         let plan = state.statement_to_plan(statement).await?;
+        self.refuse_changes_of_datasets(&plan)?;
         self.context.execute_logical_plan(plan).await
+    }
+
+    /// Refuses to create or drop in a dataset, because DataFusion answers a failed drop with "doesn't exist".
+    fn refuse_changes_of_datasets(&self, plan: &LogicalPlan) -> Result<()> {
+        let name = match plan {
+            LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(command)) => &command.name,
+            LogicalPlan::Ddl(DdlStatement::CreateView(command)) => &command.name,
+            LogicalPlan::Ddl(DdlStatement::DropTable(command)) => &command.name,
+            LogicalPlan::Ddl(DdlStatement::DropView(command)) => &command.name,
+            _ => return Ok(()),
+        };
+        let config = self.context.copied_config();
+        let defaults = &config.options().catalog;
+        let name = name
+            .clone()
+            .resolve(&defaults.default_catalog, &defaults.default_schema);
+        let is_ours = *name.catalog == *self.catalog_name;
+        if is_ours && ![PUBLIC_SCHEMA, INFORMATION_SCHEMA].contains(&&*name.schema) {
+            return Err(read_only(&name.schema));
+        }
+        Ok(())
     }
 
     /// DataFusion's session, to register what else a query needs or to build plans without SQL.
@@ -148,8 +172,12 @@ impl SegueSessionBuilder {
             state = state.with_runtime_env(runtime);
         }
         let context = SessionContext::new_with_state(state.build());
-        context.register_catalog(name, Arc::clone(&catalog) as _);
-        Ok(SegueSession { context, catalog })
+        context.register_catalog(&name, Arc::clone(&catalog) as _);
+        Ok(SegueSession {
+            context,
+            catalog,
+            catalog_name: name.into(),
+        })
     }
 }
 

@@ -20,14 +20,14 @@ use table::TableOutput;
 #[derive(Debug)]
 pub(crate) enum Output<W: Write> {
     Table(TableOutput<W>),
-    Csv(CsvOutput<W>),
+    Csv(Box<CsvOutput<W>>),
 }
 
 impl<W: Write> Output<W> {
     pub(crate) fn new(format: Format, schema: SchemaRef, out: W) -> Self {
         match format {
             Format::Table => Self::Table(TableOutput::new(schema, out)),
-            Format::Csv => Self::Csv(CsvOutput::new(schema, out)),
+            Format::Csv => Self::Csv(Box::new(CsvOutput::new(schema, out))),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What is printed.
 
+use std::slice::from_ref;
 use std::sync::Arc;
 
 use arrow::array::{
@@ -46,10 +47,10 @@ fn sample() -> RecordBatch {
 #[test]
 fn a_table_is_aligned_and_has_one_line_per_row() {
     let expected = "\
-frame  /a:b              texts              time
------  ----------------  -----------------  -----------------------------
+frame  /a:b              texts             time
+-----  ----------------  ----------------  -----------------------------
 1      [1.0, null, 2.5]  [\"a, b\", \"c\\\"d\"]  1970-01-01T00:00:00
-20                       []                 1969-12-31T23:59:59.999999999
+20                       []                1969-12-31T23:59:59.999999999
 3      []                [\"line\\nbreak\"]
 (3 rows)
 ";
@@ -69,7 +70,7 @@ fn csv_has_lists_as_text_and_nulls_as_empty_cells() {
 #[test]
 fn no_rows_leave_the_header() {
     let empty = sample().slice(0, 0);
-    let table = print(Format::Table, &[empty.clone()]);
+    let table = print(Format::Table, from_ref(&empty));
     assert_eq!(table.lines().next(), Some("frame  /a:b  texts  time"));
     assert_eq!(table.lines().last(), Some("(0 rows)"));
     assert_eq!(print(Format::Csv, &[empty]), "frame,/a:b,texts,time\n");
@@ -78,7 +79,7 @@ fn no_rows_leave_the_header() {
 #[test]
 fn a_result_without_columns_prints_nothing() {
     let nothing = RecordBatch::new_empty(Arc::new(arrow::datatypes::Schema::empty()));
-    assert_eq!(print(Format::Table, &[nothing.clone()]), "");
+    assert_eq!(print(Format::Table, from_ref(&nothing)), "");
     assert_eq!(print(Format::Csv, &[nothing]), "");
 }
 
@@ -105,7 +106,7 @@ fn a_long_cell_is_cut_in_a_table_and_whole_in_csv() {
     let offsets = OffsetBuffer::from_lengths([long.len()]);
     let list: ArrayRef = Arc::new(ListArray::new(item, offsets, Arc::new(long), None));
     let batch = RecordBatch::try_from_iter([("x", list)]).unwrap();
-    let table = print(Format::Table, &[batch.clone()]);
+    let table = print(Format::Table, from_ref(&batch));
     let cell = table.lines().nth(2).unwrap();
     assert!(
         cell.starts_with("[0.0, 1.0, ") && cell.ends_with('…'),

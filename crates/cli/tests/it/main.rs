@@ -1,4 +1,5 @@
 //! The `segue` command as a user runs it.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod errors;
 mod output;

@@ -26,16 +26,16 @@ impl DatasetTables {
             listing,
         }
     }
+}
 
-    fn read_only(&self) -> Error {
-        let dataset = &self.dataset;
-        Error::new(
-            ErrorCode::Unsupported,
-            "catalog.write",
-            format!("dataset '{dataset}' is read-only; tables and views go to '{PUBLIC_SCHEMA}'"),
-        )
-        .with_fact("dataset", &**dataset)
-    }
+/// The error for who wants to change what a dataset holds.
+pub(crate) fn read_only(dataset: &str) -> Error {
+    Error::new(
+        ErrorCode::Unsupported,
+        "catalog.write",
+        format!("dataset '{dataset}' is read-only; tables and views go to '{PUBLIC_SCHEMA}'"),
+    )
+    .with_fact("dataset", dataset)
 }
 
 #[async_trait]
@@ -76,11 +76,11 @@ impl SchemaProvider for DatasetTables {
         _name: String,
         _table: Arc<dyn TableProvider>,
     ) -> Result<Option<Arc<dyn TableProvider>>> {
-        Err(self.read_only().into())
+        Err(read_only(&self.dataset).into())
     }
 
     fn deregister_table(&self, _name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        Err(self.read_only().into())
+        Err(read_only(&self.dataset).into())
     }
 
     fn table_exist(&self, name: &str) -> bool {

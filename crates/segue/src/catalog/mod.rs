@@ -11,6 +11,7 @@ use segue_chunk::ChunkSource;
 use segue_error::Result;
 
 use dataset::DatasetTables;
+pub(crate) use dataset::read_only;
 use listing::Listing;
 use public::PublicTables;
 

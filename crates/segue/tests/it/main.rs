@@ -1,4 +1,9 @@
 //! The public behaviour of Segue, from SQL to rows.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod catalog;
 mod errors;

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use segue::SegueSession;
-use segue::chunk::{Compression, LocalSource};
 use segue::chunk::testing::{ChunkBuilder, RecordingWriter};
+use segue::chunk::{Compression, LocalSource};
 
 const MIB: usize = 1024 * 1024;
 
@@ -51,7 +51,10 @@ fn write(folder: &Path, megabytes: usize) -> usize {
 #[cfg(target_os = "linux")]
 fn peak_memory() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .unwrap();
     let kib: usize = line.trim().trim_end_matches(" kB").parse().unwrap();
     kib * 1024
 }
@@ -62,13 +65,29 @@ async fn counting_takes_the_same_memory_however_much_there_is_to_count() {
     let folder = tempfile::tempdir().unwrap();
     let rows = write(folder.path(), megabytes());
     let before = peak_memory();
-    let source = LocalSource::builder().dataset("big", folder.path()).build().unwrap();
-    let session = SegueSession::builder().with_source(Arc::new(source)).build().await.unwrap();
+    let source = LocalSource::builder()
+        .dataset("big", folder.path())
+        .build()
+        .unwrap();
+    let session = SegueSession::builder()
+        .with_source(Arc::new(source))
+        .build()
+        .await
+        .unwrap();
     let frame = session.sql("SELECT count(*), count(\"/lidar:Scan:ranges\") FROM big.frame");
     let counted = frame.await.unwrap().collect().await.unwrap();
     let text = datafusion::arrow::util::pretty::pretty_format_batches(&counted).unwrap();
-    assert_eq!(text.to_string().matches(&rows.to_string()).count(), 2, "{text}");
+    assert_eq!(
+        text.to_string().matches(&rows.to_string()).count(),
+        2,
+        "{text}"
+    );
     let grown = peak_memory() - before;
-    println!("{} MiB counted in {} MiB on top of {}", megabytes(), grown / MIB, before / MIB);
+    println!(
+        "{} MiB counted in {} MiB on top of {}",
+        megabytes(),
+        grown / MIB,
+        before / MIB
+    );
     assert!(grown < MOST, "{} MiB", grown / MIB);
 }
