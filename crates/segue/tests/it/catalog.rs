@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::catalog::CatalogProvider;
-use datafusion::prelude::SessionContext;
+use datafusion::prelude::{SessionConfig, SessionContext};
 use segue::chunk::testing::{ChunkBuilder, ScriptedSource};
 use segue::chunk::{ChunkInfo, ChunkSource, ChunkStream, DatasetSchema, PlanRequest};
-use segue::{Error, ErrorCode, PUBLIC_SCHEMA, Result, find_segue_error, install};
+use segue::{Error, ErrorCode, PUBLIC_SCHEMA, Result, SegueSession, find_segue_error, install};
 
 use crate::support::{examples, rows, session};
 
@@ -209,4 +209,45 @@ async fn names_with_capitals_and_dots_work_in_quotes() {
     .await;
     let sql = r#"SELECT "Frame.1", "/A:X" FROM "My-Data.v1"."Frame.1""#;
     assert_eq!(rows(&session, sql).await, ["7|[1.0]"]);
+}
+
+#[tokio::test]
+async fn settings_are_seen_and_set_in_sql() {
+    let session = session(examples()).await;
+    let show = async |name: &str| {
+        let sql = format!("SELECT value FROM information_schema.df_settings WHERE name = '{name}'");
+        rows(&session, &sql).await
+    };
+    let read_ahead = "datafusion.execution.sort_pushdown_buffer_capacity";
+    assert_eq!(show(read_ahead).await, ["1048576"]);
+    session
+        .sql("SET segue_stream.units_ahead = 1")
+        .await
+        .unwrap();
+    assert_eq!(show("segue_stream.units_ahead").await, ["1"]);
+    assert!(session.sql("SET segue_stream.nope = 1").await.is_err());
+}
+
+#[tokio::test]
+async fn settings_of_the_caller_are_kept() {
+    let mut config = SessionConfig::new().with_batch_size(5);
+    let read_ahead = &mut config.options_mut().execution.sort_pushdown_buffer_capacity;
+    *read_ahead = 77;
+    let builder = SegueSession::builder().with_source(examples());
+    let builder = builder
+        .with_catalog_name("mine")
+        .with_session_config(config);
+    let session = builder.build().await.unwrap();
+    let state = session.context().state();
+    let execution = &state.config_options().execution;
+    assert_eq!(execution.sort_pushdown_buffer_capacity, 77);
+    assert_eq!(state.config().batch_size(), 5);
+    assert_eq!(
+        rows(&session, "SELECT count(*) FROM mine.robots.time").await,
+        ["752"]
+    );
+    assert_eq!(
+        rows(&session, "SELECT count(*) FROM robots.time").await,
+        ["752"]
+    );
 }
