@@ -7,6 +7,7 @@ use datafusion::catalog::CatalogProvider;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use segue::chunk::testing::{ChunkBuilder, ScriptedSource};
 use segue::chunk::{ChunkInfo, ChunkSource, ChunkStream, DatasetSchema, PlanRequest};
+use segue::stream::SegmentStreamOptions;
 use segue::{Error, ErrorCode, PUBLIC_SCHEMA, Result, SegueSession, find_segue_error, install};
 
 use crate::support::{examples, rows, session};
@@ -224,7 +225,12 @@ async fn settings_are_seen_and_set_in_sql() {
         .sql("SET segue_stream.units_ahead = 1")
         .await
         .unwrap();
-    assert_eq!(show("segue_stream.units_ahead").await, ["1"]);
+    let state = session.context().state();
+    let options = state
+        .config_options()
+        .extensions
+        .get::<SegmentStreamOptions>();
+    assert_eq!(options.map(|options| options.units_ahead), Some(1));
     assert!(session.sql("SET segue_stream.nope = 1").await.is_err());
 }
 
