@@ -62,7 +62,7 @@ fn assembly(criterion: &mut Criterion) {
             chunks: &chunks,
         };
         group.bench_function(name, |bencher| {
-            let run = |()| assemble(black_box(&segment), TimeRange::ALL, limits).unwrap();
+            let run = |()| assemble(black_box(&segment), &[TimeRange::ALL], limits).unwrap();
             bencher.iter_batched(|| (), run, BatchSize::SmallInput);
         });
     }

@@ -171,8 +171,11 @@ impl ExecutionPlan for SegmentStreamExec {
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         let (scan, projection) = (Arc::clone(&self.scan), Arc::clone(&self.projection));
         let other = Self::try_new(scan, projection, target_partitions, self.fetch)?;
-        let is_same = other.partitions.plans.len() == self.partitions.plans.len();
-        Ok((!is_same).then(|| Arc::new(other) as Arc<dyn ExecutionPlan>))
+        if other.partitions.plans.len() == self.partitions.plans.len() {
+            return Ok(None);
+        }
+        let metrics = self.metrics.clone();
+        Ok(Some(Arc::new(Self { metrics, ..other })))
     }
 
     fn with_fetch(&self, limit: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {

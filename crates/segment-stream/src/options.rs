@@ -10,7 +10,7 @@ extensions_options! {
         /// Bytes of decoded chunks that are asked for at once. A larger chunk is asked for alone.
         pub unit_bytes: usize, default = 8 * 1024 * 1024
 
-        /// How many units are under way or ready while the rows of one are handed out.
+        /// How many units are under way at once, per partition.
         pub units_ahead: usize, default = 2
 
         /// Bytes of component values that a batch may hold, unless a single row has more.

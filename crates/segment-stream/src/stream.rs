@@ -7,7 +7,7 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::SchemaRef;
 use futures::stream::{BoxStream, Stream, TryStreamExt};
-use segue_chunk::assemble::{Limits, SegmentChunks, assemble, assemble_static};
+use segue_chunk::assemble::{Limits, SegmentChunks, assemble, assemble_static, clip};
 use segue_chunk::{Chunk, TimeRange};
 use segue_error::{Error, ErrorCode, Result};
 
@@ -90,7 +90,7 @@ impl Driver {
                 None => return Err(ended_early(&self.scan)),
             }
         }
-        let batch = self.pending.take()?;
+        let batch = self.pending.take(self.limits.bytes)?;
         self.left -= batch.as_ref().map_or(0, RecordBatch::num_rows);
         Ok(batch)
     }
@@ -110,13 +110,10 @@ impl Driver {
     fn assemble_final_rows(&mut self) -> Result<bool> {
         while let Some(segment) = self.segments.front_mut() {
             let rows = self.limits.rows.min(self.left) - self.pending.rows;
-            if rows == 0 {
+            let bytes = self.limits.bytes.saturating_sub(self.pending.bytes);
+            if rows == 0 || bytes == 0 {
                 return Ok(true);
             }
-            let limits = Limits {
-                rows,
-                bytes: self.limits.bytes.saturating_sub(self.pending.bytes).max(1),
-            };
             let chunks = SegmentChunks {
                 view: &self.scan.view,
                 projection: &self.projection,
@@ -129,18 +126,17 @@ impl Driver {
                     return Ok(false);
                 }
                 self.pending.push(assemble_static(&chunks)?);
-                segment.cursor = None;
-            } else if let Some(window) = segment.final_window(&self.scan) {
-                let assembled = assemble(&chunks, window, limits)?;
-                let is_full = assembled.next.is_some();
-                let next = assembled.next.or_else(|| window.end.checked_add(1));
+            } else if let Some(horizon) = segment.horizon() {
+                let windows: Vec<TimeRange> = self.scan.region.index().iter().collect();
+                let windows = clip(&windows, horizon);
+                let assembled = assemble(&chunks, &windows, Limits { rows, bytes })?;
                 self.pending.push(assembled.batch);
-                segment.advance(next);
-                if is_full {
+                segment.advance(assembled.next.or(horizon.end.checked_add(1)));
+                if assembled.next.is_some() {
                     return Ok(true);
                 }
-                continue;
-            } else if !is_complete {
+            }
+            if !is_complete {
                 return Ok(false);
             }
             self.segments.pop_front();
@@ -181,8 +177,8 @@ impl OpenSegment {
         self.delivered == self.plan.chunks.len()
     }
 
-    /// The next run of wanted index values whose rows no chunk to come can change.
-    fn final_window(&self, scan: &Scan) -> Option<TimeRange> {
+    /// The index values whose rows are not emitted, and which no chunk to come can change.
+    fn horizon(&self) -> Option<TimeRange> {
         let start = self.cursor?;
         let end = match self.plan.chunks.get(self.delivered) {
             None => i64::MAX,
@@ -190,9 +186,7 @@ impl OpenSegment {
             Some(next) => next.start?.checked_sub(1)?,
         };
         let horizon = TimeRange::new(start, end);
-        let wanted = scan.region.index().iter();
-        let mut windows = wanted.map(|range| range.intersection(&horizon));
-        windows.find(|window| !window.is_empty())
+        (!horizon.is_empty()).then_some(horizon)
     }
 
     /// Goes on at index value `next`, and lets go of the chunks that end before it.
@@ -209,10 +203,10 @@ impl OpenSegment {
     }
 }
 
-/// Rows that are assembled but do not fill a batch yet.
+/// Rows that are assembled but not emitted.
 struct Pending {
     schema: SchemaRef,
-    batches: Vec<RecordBatch>,
+    batches: VecDeque<RecordBatch>,
     rows: usize,
     bytes: usize,
 }
@@ -221,7 +215,7 @@ impl Pending {
     fn new(schema: SchemaRef) -> Self {
         Self {
             schema,
-            batches: Vec::new(),
+            batches: VecDeque::new(),
             rows: 0,
             bytes: 0,
         }
@@ -231,18 +225,29 @@ impl Pending {
         if batch.num_rows() > 0 {
             self.rows += batch.num_rows();
             self.bytes += batch.get_array_memory_size();
-            self.batches.push(batch);
+            self.batches.push_back(batch);
         }
     }
 
-    /// All rows as one batch; `None` if there are none.
-    fn take(&mut self) -> Result<Option<RecordBatch>> {
-        (self.rows, self.bytes) = (0, 0);
-        let batches = std::mem::take(&mut self.batches);
-        if batches.len() <= 1 {
-            return Ok(batches.into_iter().next());
+    /// The first rows as one batch of at most `bytes`, unless the first piece alone has more; `None` if
+    /// there are none.
+    fn take(&mut self, bytes: usize) -> Result<Option<RecordBatch>> {
+        let mut taken = Vec::new();
+        let mut size = 0usize;
+        while let Some(batch) = self.batches.front() {
+            let own = batch.get_array_memory_size();
+            if !taken.is_empty() && size.saturating_add(own) > bytes {
+                break;
+            }
+            size = size.saturating_add(own);
+            self.rows -= batch.num_rows();
+            self.bytes -= own;
+            taken.extend(self.batches.pop_front());
         }
-        let batch = concat_batches(&self.schema, &batches).map_err(|error| {
+        if taken.len() <= 1 {
+            return Ok(taken.pop());
+        }
+        let batch = concat_batches(&self.schema, &taken).map_err(|error| {
             Error::new(
                 ErrorCode::Internal,
                 "segment_stream.emit",

@@ -11,8 +11,10 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use segue_chunk::{
-    ChunkSource, Contents, DatasetSchema, PlanRequest, SegmentId, TimeSelection, View,
+    ChunkInfo, ChunkSource, Contents, DatasetSchema, PlanRequest, SegmentId, TimeRange,
+    TimeSelection, View,
 };
+use segue_error::{Error, ErrorCode};
 use tracing::debug;
 
 use crate::exec::SegmentStreamExec;
@@ -28,7 +30,6 @@ use crate::plan::{Scan, order};
 pub struct SegmentStreamTable {
     source: Arc<dyn ChunkSource>,
     dataset: Arc<str>,
-    dataset_schema: Arc<DatasetSchema>,
     view: Arc<View>,
     /// Segments of the view.
     segments: SegmentSet,
@@ -92,6 +93,24 @@ impl SegmentStreamTable {
         })
     }
 
+    /// Checks that the dataset still has the columns of the table.
+    fn check_columns(&self, now: &DatasetSchema) -> segue_error::Result<()> {
+        let changed = self.view.components().iter().find(|column| {
+            let now = now.component(&column.entity, &column.component);
+            now.is_none_or(|now| now.data_type != column.data_type)
+        });
+        let Some(column) = changed else {
+            return Ok(());
+        };
+        let (name, dataset) = (column.column_name(), &self.dataset);
+        Err(Error::new(
+            ErrorCode::SourceChanged,
+            "segment_stream.plan",
+            format!("column '{name}' of dataset '{dataset}' is no longer what it was"),
+        )
+        .with_fact("column", name))
+    }
+
     /// What to read of `region`, as far as it lies in the view; `None` if nothing can be there.
     async fn plan(&self, region: &Region) -> segue_error::Result<Option<Scan>> {
         let view = Region::new(self.segments.clone(), IntervalSet::all());
@@ -99,13 +118,16 @@ impl SegmentStreamTable {
         let Some(request) = self.request(&region) else {
             return Ok(None);
         };
+        // What is planned now may have columns that were not there when the table was made.
+        let dataset_schema = self.source.schema(&self.dataset).await?;
+        self.check_columns(&dataset_schema)?;
         let mut infos = self.source.plan(&request).await?;
-        infos.retain(|info| region.segments().contains(&info.segment));
+        infos.retain(|info| is_wanted(&region, info));
         debug!(dataset = %self.dataset, chunks = infos.len(), "planned a segment stream");
         Ok(Some(Scan {
             source: Arc::clone(&self.source),
             dataset: Arc::clone(&self.dataset),
-            dataset_schema: Arc::clone(&self.dataset_schema),
+            dataset_schema,
             view: Arc::clone(&self.view),
             region,
             segments: order(infos),
@@ -138,23 +160,25 @@ impl SegmentStreamTableBuilder {
     /// `unknown_dataset` or `unknown_index` when there is none of that name; what the source reports.
     pub async fn build(self) -> segue_error::Result<SegmentStreamTable> {
         let schema = self.source.schema(&self.dataset).await?;
-        self.build_with_schema(schema)
-    }
-
-    /// Makes the table over a dataset whose columns are known to be `schema`.
-    pub fn build_with_schema(
-        self,
-        schema: Arc<DatasetSchema>,
-    ) -> segue_error::Result<SegmentStreamTable> {
         let view = View::resolve(&schema, self.index.as_deref(), &self.contents)?;
         Ok(SegmentStreamTable {
             source: self.source,
             dataset: self.dataset,
-            dataset_schema: schema,
             view: Arc::new(view),
             segments: self.segments,
         })
     }
+}
+
+/// Whether a chunk may have a row in `region`.
+fn is_wanted(region: &Region, info: &ChunkInfo) -> bool {
+    let meets = |range: TimeRange| {
+        region
+            .index()
+            .iter()
+            .any(|wanted| wanted.intersects(&range))
+    };
+    region.segments().contains(&info.segment) && info.range().is_none_or(meets)
 }
 
 #[async_trait]

@@ -36,15 +36,15 @@ pub(super) fn static_cells(chunks: &SegmentChunks<'_>) -> StaticCells {
     chunks.view.components().iter().map(last).collect()
 }
 
-/// The first `limit` index values in `window` at which there is a row, and the one after them.
+/// The first `limit` index values in `windows` at which there is a row, and the one after them.
 pub(super) fn row_times(
     chunks: &SegmentChunks<'_>,
     statics: &StaticCells,
-    window: TimeRange,
+    windows: &[TimeRange],
     limit: usize,
 ) -> (Vec<i64>, Option<i64>) {
     let mut times = BTreeSet::new();
-    for_each_cell(chunks, statics, window, |_, time, _| {
+    for_each_cell(chunks, statics, windows, |_, time, _| {
         // Only the smallest are kept: one more than is wanted.
         let is_kept = times.len() <= limit || times.last().is_some_and(|&last| time < last);
         if is_kept && times.insert(time) && times.len() > limit.saturating_add(1) {
@@ -55,18 +55,18 @@ pub(super) fn row_times(
     (times.into_iter().collect(), next)
 }
 
-/// The last value of each component of the view at each index value in `window`.
+/// The last value of each component of the view at each index value in `windows`.
 pub(super) fn temporal_cells(
     chunks: &SegmentChunks<'_>,
     statics: &StaticCells,
-    window: TimeRange,
+    windows: &[TimeRange],
 ) -> TemporalCells {
     let mut cells: TemporalCells = vec![BTreeMap::new(); chunks.view.components().len()];
     let order = |cell: &Cell| {
         let chunk = &chunks.chunks[cell.chunk];
         (chunk.row_id(cell.row), chunk.id())
     };
-    for_each_cell(chunks, statics, window, |component, time, cell| {
+    for_each_cell(chunks, statics, windows, |component, time, cell| {
         let column: &mut BTreeMap<i64, Cell> = &mut cells[component];
         column
             .entry(time)
@@ -80,12 +80,12 @@ pub(super) fn temporal_cells(
     cells
 }
 
-/// Calls `each` with component, index value and cell for every temporal value in `window` that no static
+/// Calls `each` with component, index value and cell for every temporal value in `windows` that no static
 /// value hides.
 fn for_each_cell(
     chunks: &SegmentChunks<'_>,
     statics: &StaticCells,
-    window: TimeRange,
+    windows: &[TimeRange],
     mut each: impl FnMut(usize, i64, Cell),
 ) {
     let Some(index) = chunks.view.index() else {
@@ -101,7 +101,7 @@ fn for_each_cell(
             }
             for source in sources(chunk, wanted) {
                 for (row, &time) in column.times.iter().enumerate() {
-                    if window.contains(time) && source.has_value(row) {
+                    if is_within(windows, time) && source.has_value(row) {
                         let is_cleared = matches!(source, Source::Clear { .. });
                         let cell = Cell {
                             chunk: at,
@@ -114,6 +114,12 @@ fn for_each_cell(
             }
         }
     }
+}
+
+/// Whether `time` lies in one of `windows`, which ascend.
+fn is_within(windows: &[TimeRange], time: i64) -> bool {
+    let at = windows.partition_point(|window| window.end < time);
+    windows.get(at).is_some_and(|window| window.contains(time))
 }
 
 /// What a chunk has to say about a component.

@@ -1,7 +1,7 @@
 //! From the chunks of a segment to rows of its table.
 //!
-//! [`assemble`] is a pure function over Arrow arrays: it takes the chunks at hand and a window of index
-//! values, and gives the rows of that window. It is written to be read: it says what the rows are, one
+//! [`assemble`] is a pure function over Arrow arrays: it takes the chunks at hand and windows of index
+//! values, and gives the rows in them. It is written to be read: it says what the rows are, one
 //! value at a time, and is what a faster one is compared with.
 //!
 //! The cell rule: the value of a component at an index value is the last non-null one there, by row id,
@@ -34,7 +34,7 @@ pub struct SegmentChunks<'a> {
     pub projection: &'a [usize],
     /// The segment.
     pub segment: &'a SegmentId,
-    /// Its chunks: all static ones, and all with a value in the window that is assembled.
+    /// Its chunks: all static ones, and all with a value in the windows that are assembled.
     pub chunks: &'a [Arc<Chunk>],
 }
 
@@ -47,36 +47,44 @@ pub struct Limits {
     pub bytes: usize,
 }
 
-/// Rows of a window, as far as the limits let them fit.
+/// Rows of some windows, as far as the limits let them fit.
 #[derive(Clone, Debug)]
 pub struct Assembled {
     /// The rows, ascending by index value. May have none.
     pub batch: RecordBatch,
-    /// The index value of the first row that was left out; `None` when the window is done.
+    /// The index value of the first row that was left out; `None` when the windows are done.
     pub next: Option<i64>,
 }
 
-/// Assembles the rows of `window`, the first ones when the limits do not let all of them fit.
+/// Assembles the rows in `windows` (ascending, apart), the first ones when the limits do not let all of
+/// them fit.
 ///
 /// At least one row is taken if there is any, so that a caller that goes on at [`Assembled::next`] always
 /// comes to an end. The view must have an index. `batch_too_large` when a single row cannot be held in an
 /// Arrow batch.
 pub fn assemble(
     chunks: &SegmentChunks<'_>,
-    window: TimeRange,
+    windows: &[TimeRange],
     limits: Limits,
 ) -> Result<Assembled> {
     let statics = cells::static_cells(chunks);
-    let (times, next) = cells::row_times(chunks, &statics, window, limits.rows.max(1));
+    let (times, next) = cells::row_times(chunks, &statics, windows, limits.rows.max(1));
     let (Some(&first), Some(&last)) = (times.first(), times.last()) else {
         let batch = columns::temporal(chunks, &times, &statics, &TemporalCells::new())?;
         return Ok(Assembled { batch, next: None });
     };
-    let cells = cells::temporal_cells(chunks, &statics, TimeRange::new(first, last));
+    let taken = clip(windows, TimeRange::new(first, last));
+    let cells = cells::temporal_cells(chunks, &statics, &taken);
     let fitting = size::rows_that_fit(chunks, &times, &statics, &cells, limits.bytes)?;
     let next = times.get(fitting).copied().or(next);
     let batch = columns::temporal(chunks, &times[..fitting], &statics, &cells)?;
     Ok(Assembled { batch, next })
+}
+
+/// What of `windows` lies within `range`.
+pub fn clip(windows: &[TimeRange], range: TimeRange) -> Vec<TimeRange> {
+    let within = windows.iter().map(|window| window.intersection(&range));
+    within.filter(|window| !window.is_empty()).collect()
 }
 
 /// Assembles the one row of static values of a segment; no row when it has none in the view.

@@ -57,12 +57,29 @@ async fn the_order_claim_is_true_of_each_partition() {
 #[tokio::test]
 async fn joins_and_aggregates_on_the_segment_need_no_repartition() {
     let source = source(regular(12, 10, 4));
-    let context = session(&source, config(4, 8192)).await;
-    for sql in [
-        "SELECT rerun_segment_id, count(*) FROM t GROUP BY rerun_segment_id",
-        "SELECT count(*) FROM t a JOIN t b ON a.rerun_segment_id = b.rerun_segment_id",
+    // Small inputs would be collected and not partitioned.
+    let config = config(4, 8192)
+        .set_usize(
+            "datafusion.optimizer.hash_join_single_partition_threshold",
+            0,
+        )
+        .set_usize(
+            "datafusion.optimizer.hash_join_single_partition_threshold_rows",
+            0,
+        );
+    let context = session(&source, config).await;
+    for (sql, node) in [
+        (
+            "SELECT rerun_segment_id, count(*) FROM t GROUP BY rerun_segment_id",
+            "AggregateExec: mode=SinglePartitioned",
+        ),
+        (
+            "SELECT count(*) FROM t a JOIN t b ON a.rerun_segment_id = b.rerun_segment_id",
+            "HashJoinExec: mode=Partitioned",
+        ),
     ] {
         let plan = plan(&context, sql).await;
+        assert!(shown(&plan).contains(node), "{sql}\n{}", shown(&plan));
         assert!(
             !shown(&plan).contains("RepartitionExec"),
             "{sql}\n{}",
@@ -135,9 +152,10 @@ async fn repartitioning_splits_the_same_chunks_and_nothing_changes_at_the_same_c
     let context = session(&source, config(2, 8192)).await;
     let scan = plan(&context, "SELECT * FROM t").await;
     let plans = source.counts().plans;
-    let options = context.copied_config().options().clone();
-    assert!(scan.repartitioned(2, &options).unwrap().is_none());
-    let other = scan.repartitioned(5, &options).unwrap().unwrap();
+    let config = context.copied_config();
+    let options = config.options();
+    assert!(scan.repartitioned(2, options).unwrap().is_none());
+    let other = scan.repartitioned(5, options).unwrap().unwrap();
     assert!(other.is::<SegmentStreamExec>());
     assert_eq!(other.output_partitioning().partition_count(), 5);
     let rows = |plan| async {
@@ -163,7 +181,7 @@ async fn explain_says_what_is_read() {
         .unwrap();
     assert_eq!(
         line.trim(),
-        "SegmentStreamExec: dataset=d, index=frame, segments=3, chunks=15, \
+        "SegmentStreamExec: dataset=d, index=frame, segments=3, chunks=12, \
          read=[frame in [2, 5] or [9, 9]], projection=[frame], fetch=3"
     );
 }

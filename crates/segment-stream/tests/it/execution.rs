@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use datafusion::catalog::TableProvider;
+use datafusion::common::DFSchema;
 use datafusion::physical_plan::ExecutionPlanProperties;
+use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::prelude::SessionContext;
 use futures::StreamExt;
-use segue_chunk::testing::{Gate, ScriptedSource};
+use segue_chunk::testing::{ChunkBuilder, Gate, ScriptedSource};
 
-use crate::support::{batches, config, lines, plan, regular, rows, session, source};
+use crate::support::{SCALAR, batches, config, lines, plan, regular, rows, session, source, table};
 
 #[tokio::test]
 async fn planning_and_execute_fetch_nothing_and_the_first_poll_begins() {
@@ -93,36 +96,62 @@ async fn batches_are_full_but_for_the_last_of_a_partition() {
 }
 
 #[tokio::test]
-async fn a_batch_ends_at_its_byte_limit() {
-    let source = source(regular(1, 100, 100));
-    let context = session(&source, config(1, 8192)).await;
+async fn a_batch_ends_at_its_byte_limit_however_the_rows_come() {
+    for per_chunk in [1, 100] {
+        let source = source(regular(1, 100, per_chunk));
+        let context = small_units(&source).await;
+        context
+            .sql("SET segue_stream.batch_bytes = 1")
+            .await
+            .unwrap();
+        let batches = batches(&context, "SELECT * FROM t").await.unwrap();
+        assert_eq!(batches.len(), 100, "chunks of {per_chunk} rows");
+    }
+}
+
+#[tokio::test]
+async fn static_rows_keep_to_the_byte_limit_too() {
+    let chunk = |segment: u64| {
+        let chunk = ChunkBuilder::new(format!("s{segment}"), "/a").id(segment + 1);
+        chunk.floats(SCALAR, [Some(1.0)]).build()
+    };
+    let source = source((0..10).map(chunk).collect());
+    let context = SessionContext::new_with_config(config(1, 8192));
+    context
+        .register_table("t", table(&source, None).await)
+        .unwrap();
     context
         .sql("SET segue_stream.batch_bytes = 1")
         .await
         .unwrap();
     let batches = batches(&context, "SELECT * FROM t").await.unwrap();
-    assert_eq!(batches.len(), 100);
+    assert_eq!(batches.len(), 10);
 }
 
 #[tokio::test]
 async fn contradictions_and_unknown_segments_give_no_rows_and_ask_for_nothing() {
     let source = source(regular(3, 10, 4));
     let context = session(&source, config(2, 8192)).await;
+    let table = table(&source, Some("frame")).await;
+    let schema = DFSchema::try_from(table.schema()).unwrap();
     for filter in [
         "frame > 5 AND frame < 5",
         "rerun_segment_id = 's00' AND rerun_segment_id = 's01'",
         "frame IS NULL",
-        "frame = NULL",
+        "NOT (frame = NULL)",
+        "frame NOT IN (1, 2, 3, 4, NULL)",
     ] {
-        let rows = rows(&context, &format!("SELECT * FROM t WHERE {filter}")).await;
-        assert!(rows.is_empty(), "{filter}");
+        // To the table itself: DataFusion would fold some of these away before it.
+        let filter = context.parse_sql_expr(filter, &schema).unwrap();
+        let filters = [filter];
+        let state = context.state();
+        let plan = table.scan(&state, None, &filters, None).await.unwrap();
+        assert!(plan.is::<EmptyExec>(), "{}", filters[0]);
+        assert_eq!(plan.schema(), table.schema());
     }
     assert_eq!(source.counts().plans, 0);
-    assert!(
-        rows(&context, "SELECT * FROM t WHERE rerun_segment_id = 'nope'")
-            .await
-            .is_empty()
-    );
+    let sql = "SELECT * FROM t WHERE rerun_segment_id = 'nope'";
+    assert!(rows(&context, sql).await.is_empty());
     assert_eq!(source.counts().fetches, 0);
 }
 
@@ -151,4 +180,12 @@ async fn filters_on_segment_and_index_narrow_what_is_fetched() {
     assert_eq!(plan.output_partitioning().partition_count(), 1);
     assert_eq!(rows(&context, sql).await.len(), 5);
     assert_eq!(source.counts().chunks, 2);
+}
+
+#[tokio::test]
+async fn chunks_between_the_wanted_index_values_are_not_fetched() {
+    let source = source(regular(1, 100, 5));
+    let context = small_units(&source).await;
+    let found = rows(&context, "SELECT * FROM t WHERE frame = 0 OR frame = 99").await;
+    assert_eq!((found.len(), source.counts().chunks), (2, 3));
 }

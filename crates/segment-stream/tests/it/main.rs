@@ -1,5 +1,9 @@
 //! Integration tests of segment streams over scripted sources.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
 
 mod claims;
 mod docs;

@@ -99,7 +99,7 @@ pub(crate) fn reference(chunks: &[Chunk], index: Option<&str>) -> MemTable {
             bytes: usize::MAX,
         };
         match index {
-            Some(_) => assemble(&chunks, TimeRange::ALL, limits).unwrap().batch,
+            Some(_) => assemble(&chunks, &[TimeRange::ALL], limits).unwrap().batch,
             None => assemble_static(&chunks).unwrap(),
         }
     });
