@@ -1,5 +1,9 @@
 //! From cells to arrays: one gather per column.
 
+mod joint;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use arrow::array::{
@@ -9,9 +13,10 @@ use arrow::array::{
 use arrow::buffer::OffsetBuffer;
 use arrow::compute::{cast, interleave};
 use arrow::datatypes::{DataType, SchemaRef};
+use arrow::error::ArrowError;
 use segue_error::{Error, ErrorCode, Result};
 
-use super::{Cell, SegmentChunks, StaticCells, TemporalCells};
+use super::{Cell, SegmentChunks, StaticCells, TemporalCells, size};
 use crate::model::{Chunk, Timeline};
 use crate::schema::ComponentColumn;
 
@@ -43,6 +48,7 @@ pub(super) fn temporal(
 
 /// The row of static values, if there is any.
 pub(super) fn static_row(chunks: &SegmentChunks<'_>, statics: &StaticCells) -> Result<RecordBatch> {
+    size::check_static_row(chunks, statics)?;
     let rows = usize::from(statics.iter().any(Option::is_some));
     build(chunks, rows, |column| match column {
         Column::Timeline(timeline) => Ok(new_null_array(&timeline.kind.data_type(), rows)),
@@ -137,10 +143,16 @@ fn gather(
             }
         });
     }
-    match picks.is_empty() {
-        true => Ok(new_empty_array(&component.data_type)),
-        false => interleave(&sources, &picks).map_err(internal),
+    if picks.is_empty() {
+        return Ok(new_empty_array(&component.data_type));
     }
+    joint::check(&sources).map_err(|reason| not_joinable(component, reason))?;
+    interleave(&sources, &picks).map_err(|error| match error {
+        ArrowError::DictionaryKeyOverflowError | ArrowError::ComputeError(_) => {
+            not_joinable(component, error.to_string()).with_source(error)
+        }
+        error => internal(error),
+    })
 }
 
 /// One empty list of the list type `data_type`.
@@ -167,7 +179,20 @@ fn no_values(component: &ComponentColumn) -> Error {
     )
 }
 
-fn internal(error: arrow::error::ArrowError) -> Error {
+/// The values of `component` cannot stand in one array, because of how its type keeps them.
+fn not_joinable(component: &ComponentColumn, reason: String) -> Error {
+    let (name, data_type) = (component.column_name(), &component.data_type);
+    Error::new(
+        ErrorCode::Unsupported,
+        "assemble.gather",
+        format!(
+            "the values of column '{name}' of type {data_type} cannot be put together: {reason}"
+        ),
+    )
+    .with_fact("column", name)
+}
+
+fn internal(error: ArrowError) -> Error {
     Error::new(
         ErrorCode::Internal,
         "assemble.gather",

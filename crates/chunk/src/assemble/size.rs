@@ -9,12 +9,12 @@ use segue_error::{Error, ErrorCode, Result};
 
 use super::{Cell, SegmentChunks, StaticCells, TemporalCells};
 
-/// Most bytes of one column of one batch: list offsets are 32 bit.
+/// Most bytes of a batch, and so of each of its columns: list offsets are 32 bit.
 const MOST_COLUMN_BYTES: usize = i32::MAX as usize;
 
 /// How many of the rows at `times` stay within `limit` bytes: at least one.
 ///
-/// `batch_too_large` when a single cell is larger than a column can be.
+/// `batch_too_large` when the values of a single row are together larger than a column can be.
 pub(super) fn rows_that_fit(
     chunks: &SegmentChunks<'_>,
     times: &[i64],
@@ -22,22 +22,14 @@ pub(super) fn rows_that_fit(
     cells: &TemporalCells,
     limit: usize,
 ) -> Result<usize> {
-    let before_components = 1 + chunks.view.timelines().len();
-    let wanted: Vec<usize> = chunks
-        .projection
-        .iter()
-        .filter_map(|position| position.checked_sub(before_components))
-        .collect();
+    let wanted = wanted(chunks);
     // The limit holds for all columns together, so it also keeps each below what offsets can say.
     let limit = limit.min(MOST_COLUMN_BYTES);
     let mut sizes = Sizes {
         chunks,
         items: HashMap::new(),
     };
-    let static_bytes = wanted
-        .iter()
-        .filter_map(|&at| Some(sizes.cell(at, statics[at].as_ref()?)))
-        .fold(0, usize::saturating_add);
+    let static_bytes = sizes.statics(&wanted, statics);
     let mut total = 0usize;
     for (row, time) in times.iter().enumerate() {
         let own = wanted
@@ -46,7 +38,11 @@ pub(super) fn rows_that_fit(
             .filter_map(|&at| Some(sizes.cell(at, cells[at].get(time)?)))
             .fold(static_bytes, usize::saturating_add);
         if own > MOST_COLUMN_BYTES {
-            return Err(too_large(chunks, *time, own));
+            return Err(too_large(
+                chunks,
+                format_args!(" at index value {time}"),
+                own,
+            ));
         }
         total = total.saturating_add(own);
         if total > limit && row > 0 {
@@ -54,6 +50,29 @@ pub(super) fn rows_that_fit(
         }
     }
     Ok(times.len())
+}
+
+/// Checks that the row of static values is not larger than a column can be; else `batch_too_large`.
+pub(super) fn check_static_row(chunks: &SegmentChunks<'_>, statics: &StaticCells) -> Result<()> {
+    let mut sizes = Sizes {
+        chunks,
+        items: HashMap::new(),
+    };
+    match sizes.statics(&wanted(chunks), statics) {
+        bytes if bytes > MOST_COLUMN_BYTES => {
+            Err(too_large(chunks, format_args!(" of static values"), bytes))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Positions of the wanted components in the view.
+fn wanted(chunks: &SegmentChunks<'_>) -> Vec<usize> {
+    let before_components = 1 + chunks.view.timelines().len();
+    let positions = chunks.projection.iter();
+    positions
+        .filter_map(|position| position.checked_sub(before_components))
+        .collect()
 }
 
 /// Sizes of cells.
@@ -64,6 +83,13 @@ struct Sizes<'a> {
 }
 
 impl Sizes<'_> {
+    fn statics(&mut self, wanted: &[usize], statics: &StaticCells) -> usize {
+        let cells = wanted
+            .iter()
+            .filter_map(|&at| Some(self.cell(at, statics[at].as_ref()?)));
+        cells.fold(0, usize::saturating_add)
+    }
+
     fn cell(&mut self, component: usize, cell: &Cell) -> usize {
         let name = &self.chunks.view.components()[component].component;
         let values = self.chunks.chunks[cell.chunk].component(name);
@@ -76,8 +102,18 @@ impl Sizes<'_> {
             .or_insert_with(|| values.values().to_data());
         let offsets = values.value_offsets();
         let (start, end) = (offsets[cell.row] as usize, offsets[cell.row + 1] as usize);
-        range_size(items, start, end - start).saturating_add(size_of::<i32>())
+        items_size(items, start, end - start).saturating_add(size_of::<i32>())
     }
+}
+
+/// Bytes of list items, or those that it takes to gather them when that is more: other items than numbers
+/// are picked one by one, and may have no bytes themselves.
+fn items_size(items: &ArrayData, start: usize, len: usize) -> usize {
+    let picks = match items.data_type().is_primitive() {
+        true => 0,
+        false => len.saturating_mul(size_of::<(usize, usize)>()),
+    };
+    range_size(items, start, len).max(picks)
 }
 
 /// Bytes of the values `start .. start + len` of an array, without its validity.
@@ -85,8 +121,9 @@ fn range_size(data: &ArrayData, start: usize, len: usize) -> usize {
     let at = data.offset() + start;
     let child =
         |child: usize, start: usize, len: usize| range_size(&data.child_data()[child], start, len);
+    let items = |start: usize, len: usize| items_size(&data.child_data()[0], start, len);
     let listed = |start: usize, end: usize, width: usize| {
-        len * width + child(0, start, end.saturating_sub(start))
+        items(start, end.saturating_sub(start)).saturating_add(len * width)
     };
     match data.data_type() {
         DataType::Null => 0,
@@ -116,7 +153,7 @@ fn range_size(data: &ArrayData, start: usize, len: usize) -> usize {
         }
         DataType::FixedSizeList(_, width) => {
             let width = (*width).max(0) as usize;
-            child(0, at * width, len * width)
+            items(at * width, len * width)
         }
         DataType::Struct(_) => (0..data.child_data().len())
             .map(|field| child(field, at, len))
@@ -129,13 +166,13 @@ fn range_size(data: &ArrayData, start: usize, len: usize) -> usize {
     }
 }
 
-fn too_large(chunks: &SegmentChunks<'_>, time: i64, bytes: usize) -> Error {
+fn too_large(chunks: &SegmentChunks<'_>, which: std::fmt::Arguments<'_>, bytes: usize) -> Error {
     let segment = chunks.segment;
     Error::new(
         ErrorCode::BatchTooLarge,
         "assemble.rows",
         format!(
-            "the row of segment '{segment}' at index value {time} takes {bytes} bytes, \
+            "the row of segment '{segment}'{which} takes {bytes} bytes, \
              more than the {MOST_COLUMN_BYTES} that fit in a batch"
         ),
     )

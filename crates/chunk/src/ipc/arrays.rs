@@ -18,6 +18,9 @@ use super::schema::Ids;
 /// Most elements of an array, as the format's specification wants it.
 const MAX_LEN: i64 = i32::MAX as i64;
 
+/// Most elements without bytes that an array may have whatever the size of the body.
+const MAX_FREE_LEN: u64 = 1 << 16;
+
 /// The arrays of one record batch, in the order of its nodes and buffers.
 pub(super) struct Arrays<'a> {
     rows: usize,
@@ -87,6 +90,12 @@ impl<'a> Arrays<'a> {
     /// The next array, which has the type `data_type`.
     pub(super) fn read(&mut self, data_type: &DataType, ids: &Ids) -> Result<ArrayData> {
         let node = self.node()?;
+        if takes_no_bytes(data_type) && node.len as u64 > self.body.max_bits().max(MAX_FREE_LEN) {
+            let len = node.len;
+            return Err(IpcError::unsupported(format_args!(
+                "an array of {len} values without bytes"
+            )));
+        }
         let array = ArrayData::builder(data_type.clone()).len(node.len);
         let array = match data_type {
             DataType::Null => {
@@ -295,6 +304,15 @@ impl<'a> Arrays<'a> {
         let buffer = self.buffers.next();
         let (offset, len) = buffer.ok_or_else(|| IpcError::malformed("a buffer is missing"))?;
         self.body.buffer(offset, len)
+    }
+}
+
+/// Whether values of the type leave no trace in buffers or children that their number could be held against.
+fn takes_no_bytes(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Null | DataType::FixedSizeBinary(0) | DataType::FixedSizeList(_, 0) => true,
+        DataType::Struct(fields) => fields.is_empty(),
+        _ => false,
     }
 }
 

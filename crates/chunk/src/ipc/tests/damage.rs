@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, DictionaryArray, Int32Array, StringArray};
-use arrow::buffer::Buffer;
+use arrow::array::{
+    Array, ArrayRef, DictionaryArray, FixedSizeBinaryArray, FixedSizeListArray, Int8Array,
+    Int32Array, ListArray, NullArray, StringArray, StructArray,
+};
+use arrow::buffer::{Buffer, OffsetBuffer};
 use arrow::datatypes::{DataType, Field, Int32Type, Schema};
 use arrow::record_batch::RecordBatch;
 
@@ -82,6 +85,48 @@ fn lengths_must_agree_with_each_other_and_the_buffers() {
     assert_malformed(|parts| parts.rows = 4, "3 values in a batch of 4 rows");
     assert_malformed(|parts| parts.buffers[1].truncate(11), "11 of 12 bytes");
     assert_malformed(|parts| parts.nodes[0].0 = 1 << 20, "bytes");
+}
+
+#[test]
+fn values_without_bytes_are_no_more_than_a_body_of_the_size_may_hold() {
+    let none = FixedSizeListArray::try_new_with_length(
+        Field::new_list_field(DataType::Int8, true).into(),
+        0,
+        Arc::new(Int8Array::new_null(0)),
+        None,
+        3,
+    );
+    let items: [ArrayRef; 4] = [
+        Arc::new(NullArray::new(3)),
+        Arc::new(none.unwrap()),
+        Arc::new(StructArray::new_empty_fields(3, None)),
+        Arc::new(FixedSizeBinaryArray::new(0, Buffer::default(), None)),
+    ];
+    for items in items {
+        let what = items.data_type().clone();
+        let field = Field::new_list_field(what.clone(), true);
+        let offsets = OffsetBuffer::from_lengths([items.len()]);
+        let list = ListArray::new(field.into(), offsets, items, None);
+        let batch = RecordBatch::try_from_iter([("x", Arc::new(list) as ArrayRef)]).unwrap();
+        let announce = |len: i32| {
+            edited(&batch, |parts| {
+                parts.nodes[1].0 = len.into();
+                if parts.nodes[1].1 != 0 {
+                    parts.nodes[1].1 = len.into();
+                }
+                parts.buffers[1][4..8].copy_from_slice(&len.to_le_bytes());
+            })
+        };
+        assert_eq!(announce(1 << 16).unwrap().num_rows(), 1, "{what}");
+        for len in [(1 << 16) + 1, i32::MAX] {
+            let error = announce(len).unwrap_err();
+            assert_eq!(error.kind(), IpcErrorKind::Unsupported, "{what}");
+            assert!(
+                error.to_string().contains("without bytes"),
+                "{what}: {error}"
+            );
+        }
+    }
 }
 
 #[test]
