@@ -9,6 +9,7 @@ use segue_error::Result;
 use tokio::sync::Mutex;
 
 use super::blocking::{self, Stop, Stoppable};
+use super::changed::unless_changed;
 use super::merge;
 use crate::rrd::{FileBytes, FileStamp, RecordingIndex, unreadable};
 use crate::schema::DatasetSchema;
@@ -51,6 +52,7 @@ pub(super) struct Contents {
 /// A file of a dataset.
 #[derive(Clone, Debug)]
 pub(super) struct LayerFile {
+    pub(super) path: PathBuf,
     pub(super) layer: Arc<str>,
     pub(super) indexed: IndexedFile,
 }
@@ -150,13 +152,44 @@ fn stamps(files: &[PathBuf]) -> Vec<Option<FileStamp>> {
 fn read(path: &Path, stop: &Stop) -> Result<IndexedFile> {
     let name = path.display().to_string();
     let bytes = FileBytes::open(path).map_err(|e| unreadable(&name, e))?;
-    let stoppable = Stoppable {
-        bytes: &bytes,
-        stop,
-    };
-    let index = Arc::new(RecordingIndex::read(&stoppable, &name)?);
+    index(&bytes, &name, stop)
+}
+
+fn index(bytes: &FileBytes, name: &str, stop: &Stop) -> Result<IndexedFile> {
+    let index = RecordingIndex::read(&Stoppable { bytes, stop }, name);
+    let index = unless_changed(bytes, name, index)?;
     Ok(IndexedFile {
         stamp: bytes.stamp(),
-        index,
+        index: Arc::new(index),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use segue_error::ErrorCode;
+
+    use super::*;
+    use crate::testing::{ChunkBuilder, RecordingWriter};
+
+    #[test]
+    fn a_file_that_is_written_while_its_index_is_read_has_changed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.rrd");
+        let chunk = ChunkBuilder::new("s", "/a")
+            .sequence("frame", [1])
+            .floats("x", [Some(1.0)])
+            .build();
+        let whole = RecordingWriter::new().chunk(&chunk).finish();
+        let longer = [&whole[..], b"behind the end"].concat();
+        // What is read makes sense in the first case only.
+        for written in [longer, vec![0; whole.len() + 1], Vec::new()] {
+            std::fs::write(&path, &whole).unwrap();
+            let bytes = FileBytes::open(&path).unwrap();
+            index(&bytes, "a.rrd", &Stop::default()).unwrap();
+            std::fs::write(&path, &written).unwrap();
+            let error = index(&bytes, "a.rrd", &Stop::default()).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::SourceChanged, "{error}");
+            assert!(error.message().contains("'a.rrd'"), "{error}");
+        }
+    }
 }

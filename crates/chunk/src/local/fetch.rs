@@ -9,6 +9,7 @@ use futures::stream;
 use segue_error::{Error, ErrorCode, Result};
 
 use super::blocking::{self, Blocking, Stop, Stoppable};
+use super::changed::{changed, unless_changed};
 use super::dataset::Dataset;
 use super::key::{self, ChunkKey};
 use crate::rrd::{ChunkPlace, FileBytes, FileStamp, read_chunk, unreadable};
@@ -18,6 +19,9 @@ use crate::source::{ChunkInfo, ChunkStream, EncodedChunk};
 const GROUP_CHUNKS: usize = 4;
 /// Bytes after which no further chunk is read in one go.
 const GROUP_BYTES: u64 = 1 << 20;
+
+/// When a file that is not the planned one was written.
+const SINCE_PLANNED: &str = "since the query was planned";
 
 /// A chunk to read.
 struct Job {
@@ -146,10 +150,11 @@ fn read(
         len: key.len,
         uncompressed_len: info.byte_len_uncompressed,
     };
-    let chunk = read_chunk(&bytes, &file.name, place);
-    // Bytes that make no sense, or come from two versions, are no damage when somebody has just written.
-    file.recheck()?;
-    chunk
+    unless_changed(
+        &file.bytes,
+        &file.name,
+        read_chunk(&bytes, &file.name, place),
+    )
 }
 
 impl OpenFile {
@@ -164,7 +169,7 @@ impl OpenFile {
         };
         let name = path.display().to_string();
         let bytes = FileBytes::open(path).map_err(|e| match e.kind() {
-            io::ErrorKind::NotFound => changed(&name),
+            io::ErrorKind::NotFound => changed(&name, SINCE_PLANNED),
             _ => unreadable(&name, e),
         })?;
         Ok(Self {
@@ -179,21 +184,7 @@ impl OpenFile {
         if self.bytes.stamp() == planned {
             Ok(())
         } else {
-            Err(changed(&self.name))
+            Err(changed(&self.name, SINCE_PLANNED))
         }
     }
-
-    /// Checks that the file has not been written since it was opened.
-    fn recheck(&self) -> Result<()> {
-        match self.bytes.current_stamp() {
-            Ok(stamp) if stamp == self.bytes.stamp() => Ok(()),
-            Ok(_) => Err(changed(&self.name)),
-            Err(error) => Err(unreadable(&self.name, error)),
-        }
-    }
-}
-
-fn changed(name: &str) -> Error {
-    let message = format!("recording '{name}' has changed since the query was planned");
-    Error::new(ErrorCode::SourceChanged, "local.fetch", message).with_fact("file", name)
 }

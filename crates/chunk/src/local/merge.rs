@@ -34,9 +34,13 @@ pub(super) fn merge(files: &[PathBuf], indexed: Vec<IndexedFile>) -> Result<Cont
                     return Err(clash(&store.segment, &layer, known.get(), path));
                 }
             }
-            schema.add(&store.schema)?;
+            schema.add(&store.schema).map_err(|e| within(e, path))?;
         }
-        layer_files.push(LayerFile { layer, indexed });
+        layer_files.push(LayerFile {
+            path: path.clone(),
+            layer,
+            indexed,
+        });
     }
     Ok(Contents {
         files: layer_files,
@@ -44,10 +48,26 @@ pub(super) fn merge(files: &[PathBuf], indexed: Vec<IndexedFile>) -> Result<Cont
     })
 }
 
+/// The same error, with the file where it shows.
+fn within(error: Error, path: &Path) -> Error {
+    let path = path.display().to_string();
+    let message = format!("{} (it shows in '{path}')", error.message());
+    let located = Error::new(error.code(), "local.read", message).with_fact("file", path);
+    let located = match error.fact("column") {
+        Some(column) => located.with_fact("column", column.clone()),
+        None => located,
+    };
+    located.with_source(error)
+}
+
 fn clash(segment: &SegmentId, layer: &str, first: &Path, second: &Path) -> Error {
+    let same = first == second;
     let (first, second) = (first.display(), second.display());
-    let message = format!(
-        "segment '{segment}' has two layers '{layer}': recordings '{first}' and '{second}'"
-    );
+    let message = match same {
+        true => format!("recording '{first}' has segment '{segment}' twice, of two applications"),
+        false => format!(
+            "segment '{segment}' has two layers '{layer}': recordings '{first}' and '{second}'"
+        ),
+    };
     Error::new(ErrorCode::NameClash, "local.read", message).with_fact("segment", segment.as_str())
 }

@@ -2,6 +2,7 @@
 
 mod blocking;
 mod builder;
+mod changed;
 mod dataset;
 mod fetch;
 mod key;
@@ -73,7 +74,7 @@ impl ChunkSource for LocalSource {
     async fn plan(&self, request: &PlanRequest) -> Result<Vec<ChunkInfo>> {
         let contents = self.dataset(&request.dataset)?.contents().await?;
         let request = request.clone();
-        blocking::start(move |_| Ok(plan::plan(&contents, &request)))?
+        blocking::start(move |_| plan::plan(&contents, &request))?
             .finish()
             .await
     }

@@ -1,6 +1,9 @@
 //! Which chunks of a dataset a read needs.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
+
+use segue_error::{Error, ErrorCode, Result};
 
 use super::dataset::{Contents, LayerFile};
 use super::key;
@@ -9,7 +12,9 @@ use crate::rrd::{ChunkEntry, StoreIndex};
 use crate::source::{ChunkInfo, PlanRequest, TimeSelection};
 
 /// The chunks of `contents` that `request` needs, each once per segment, in the order of the files.
-pub(super) fn plan(contents: &Contents, request: &PlanRequest) -> Vec<ChunkInfo> {
+///
+/// `chunk_corrupt` when two chunks of a segment have one id and are not the same.
+pub(super) fn plan(contents: &Contents, request: &PlanRequest) -> Result<Vec<ChunkInfo>> {
     let mut wanted: Wanted<'_> = HashMap::new();
     for selection in &request.entities {
         wanted
@@ -18,7 +23,7 @@ pub(super) fn plan(contents: &Contents, request: &PlanRequest) -> Vec<ChunkInfo>
             .push(&selection.components);
     }
     // Layers may repeat a chunk.
-    let mut seen: HashMap<&SegmentId, HashSet<ChunkId>> = HashMap::new();
+    let mut seen: HashMap<&SegmentId, HashMap<ChunkId, Seen<'_>>> = HashMap::new();
     let mut chunks = Vec::new();
     for (number, file) in (0..).zip(&contents.files) {
         for store in &file.indexed.index.stores {
@@ -37,13 +42,48 @@ pub(super) fn plan(contents: &Contents, request: &PlanRequest) -> Vec<ChunkInfo>
                 let Some(range) = time(chunk, &request.time) else {
                     continue;
                 };
-                if seen.insert(chunk.id) {
-                    chunks.push(info(number, file, store, chunk, range));
+                match seen.entry(chunk.id) {
+                    Entry::Vacant(free) => {
+                        free.insert(Seen { file, chunk });
+                        chunks.push(info(number, file, store, chunk, range));
+                    }
+                    Entry::Occupied(known) => known.get().check_same(file, store, chunk)?,
                 }
             }
         }
     }
-    chunks
+    Ok(chunks)
+}
+
+/// Where a chunk was found first.
+struct Seen<'a> {
+    file: &'a LayerFile,
+    chunk: &'a ChunkEntry,
+}
+
+impl Seen<'_> {
+    /// Checks that `chunk`, which has the same id and will not be read, is not another one.
+    fn check_same(&self, file: &LayerFile, store: &StoreIndex, chunk: &ChunkEntry) -> Result<()> {
+        let known = self.chunk;
+        let is_same = known.entity == chunk.entity
+            && known.is_static == chunk.is_static
+            && known.num_rows == chunk.num_rows
+            && known.uncompressed_len == chunk.uncompressed_len;
+        if is_same {
+            return Ok(());
+        }
+        let (id, segment) = (chunk.id, &store.segment);
+        let (first, second) = (self.file.path.display(), file.path.display());
+        let message = match self.file.path == file.path {
+            true => format!("recording '{first}' has two"),
+            false => format!("recordings '{first}' and '{second}' have two"),
+        };
+        let message = format!("{message} different chunks {id} of segment '{segment}'");
+        Err(Error::new(ErrorCode::ChunkCorrupt, "local.plan", message)
+            .with_fact("chunk_id", id.to_string())
+            .with_fact("segment", segment.as_str())
+            .with_fact("file", file.path.display().to_string()))
+    }
 }
 
 /// Per entity the sets of components that are asked for.

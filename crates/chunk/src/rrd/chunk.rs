@@ -7,7 +7,9 @@ use segue_proto::common;
 use segue_proto::log_msg::{ArrowMsg, Encoding};
 
 use super::error::damaged;
-use super::frame::{Input, MESSAGE_HEADER_LEN, STREAM_HEADER_LEN, announces_chunk};
+use super::frame::{
+    Input, MAX_MESSAGE_LEN, MESSAGE_HEADER_LEN, STREAM_HEADER_LEN, announces_chunk,
+};
 use super::read_at::ReadAt;
 use super::store::StoreKey;
 use crate::model::{ChunkId, SegmentId};
@@ -41,23 +43,21 @@ pub fn read_chunk(bytes: &dyn ReadAt, name: &str, place: ChunkPlace<'_>) -> Resu
     let Some(header_at) = place.offset.checked_sub(MESSAGE_HEADER_LEN) else {
         return Err(wrong("no chunk can start here".to_owned()));
     };
-    if header_at < STREAM_HEADER_LEN || end.is_none_or(|end| end > bytes.size()) {
+    let fits = end.is_some_and(|end| end <= bytes.size()) && place.len <= MAX_MESSAGE_LEN;
+    if header_at < STREAM_HEADER_LEN || !fits {
         let len = place.len;
         return Err(wrong(format!("no chunk of {len} bytes can stand here")));
     }
     let input = Input { bytes, name };
-    let mut body = Bytes::from(input.read(header_at, MESSAGE_HEADER_LEN + place.len)?);
-    let header = body.split_to(MESSAGE_HEADER_LEN as usize);
-    if !header
-        .first_chunk()
-        .is_some_and(|header| announces_chunk(*header, place.len))
-    {
+    // The header first: only what the file itself says is read at its full length.
+    if !announces_chunk(input.array(header_at)?, place.len) {
         let (id, len) = (place.id, place.len);
         return Err(wrong(format!(
             "chunk {id} of {len} bytes is said to be here and is not"
         )));
     }
-    let message = ArrowMessage::decode(body).map_err(wrong)?;
+    let body = input.read(place.offset, place.len)?;
+    let message = ArrowMessage::decode(body.into()).map_err(wrong)?;
     let store = &message.store;
     if store.is_blueprint
         || *store.recording != *place.segment.as_str()

@@ -7,7 +7,7 @@ use segue_proto::log_msg::RrdFooter;
 use xxhash_rust::xxh32::xxh32;
 
 use super::error::{damaged, unsupported};
-use super::frame::{Input, MESSAGE_HEADER_LEN, STREAM_HEADER_LEN};
+use super::frame::{Input, MAX_MESSAGE_LEN, MESSAGE_HEADER_LEN, STREAM_HEADER_LEN};
 use super::index::{RecordingIndex, StoreIndex};
 use super::manifest;
 
@@ -52,7 +52,8 @@ pub(super) fn find(input: Input<'_>) -> Result<Option<FooterSpan>> {
         return Err(unsupported(input.name, format_args!("{count} footers")));
     }
     let end = offset.checked_add(len);
-    if offset < STREAM_HEADER_LEN + MESSAGE_HEADER_LEN || end.is_none_or(|end| end > tail_at) {
+    let fits = end.is_some_and(|end| end <= tail_at) && len <= MAX_MESSAGE_LEN;
+    if offset < STREAM_HEADER_LEN + MESSAGE_HEADER_LEN || !fits {
         let reason = format!("the footer is said to be {len} bytes at byte {offset}");
         return Err(damaged(input.name, tail_at, reason));
     }

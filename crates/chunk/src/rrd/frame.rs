@@ -13,7 +13,7 @@ pub(super) const STREAM_HEADER_LEN: u64 = 12;
 /// Bytes of a message header.
 pub(super) const MESSAGE_HEADER_LEN: u64 = 16;
 /// Longest message body: what protobuf allows.
-const MAX_MESSAGE_LEN: u64 = i32::MAX as u64;
+pub(super) const MAX_MESSAGE_LEN: u64 = i32::MAX as u64;
 
 /// What a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

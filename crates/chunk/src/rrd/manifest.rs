@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
-use arrow::buffer::Buffer;
 use arrow::datatypes::UInt64Type;
-use bytes::Bytes;
 use segue_error::Result;
-use segue_proto::common::{DataframePart, EncoderVersion, StoreKind};
+use segue_proto::common::{EncoderVersion, StoreKind};
 use segue_proto::log_msg::RrdManifest;
 
 use super::chunk::compression;
@@ -75,24 +73,16 @@ pub(super) fn table(input: Input<'_>, manifest: &RrdManifest, at: u64) -> Result
             format_args!("a footer encoded as {version}"),
         ));
     }
-    let stream = decompress(part).map_err(|e| match e {
-        Ok(e) => ipc_error(input, at, &e),
-        Err(reason) => wrong(&reason),
-    })?;
-    ipc::read_batch(stream).map_err(|e| ipc_error(input, at, &e))
-}
-
-fn decompress(part: &DataframePart) -> Result<Buffer, std::result::Result<IpcError, String>> {
-    let payload: &Bytes = part
-        .payload
-        .as_ref()
-        .ok_or_else(|| Err("an empty table".to_owned()))?;
-    let compression = compression(part.compression()).map_err(Err)?;
+    let payload = part.payload.as_ref();
+    let payload = payload.ok_or_else(|| wrong("an empty table"))?;
+    let compression = compression(part.compression()).map_err(|reason| wrong(&reason))?;
     let len = match part.uncompressed_size {
         0 => payload.len() as u64,
         size => size,
     };
-    ipc::decompress(compression, len, payload).map_err(Ok)
+    ipc::decompress(compression, len, payload)
+        .and_then(ipc::read_batch)
+        .map_err(|e| ipc_error(input, at, &e))
 }
 
 fn ipc_error(input: Input<'_>, at: u64, error: &IpcError) -> segue_error::Error {

@@ -15,7 +15,7 @@ use segue_error::{ErrorCode, Result};
 
 use crate::support::{examples, read_all, request, robot, run, same_values, shapes, source};
 
-fn chunk(segment: &str, id: u64, frames: std::ops::Range<i64>) -> Chunk {
+pub(crate) fn chunk(segment: &str, id: u64, frames: std::ops::Range<i64>) -> Chunk {
     let values = frames.clone().map(|frame| Some(frame as f64));
     ChunkBuilder::new(segment, "/a")
         .id(id)
@@ -24,7 +24,7 @@ fn chunk(segment: &str, id: u64, frames: std::ops::Range<i64>) -> Chunk {
         .build()
 }
 
-fn write(path: impl AsRef<Path>, chunks: &[Chunk]) {
+pub(crate) fn write(path: impl AsRef<Path>, chunks: &[Chunk]) {
     RecordingWriter::new().chunks(chunks).write(path);
 }
 
@@ -33,12 +33,12 @@ fn datasets(source: &LocalSource) -> Vec<String> {
 }
 
 /// The plan by `frame`, of everything.
-async fn plan(source: &LocalSource) -> Result<Vec<ChunkInfo>> {
+pub(crate) async fn plan(source: &LocalSource) -> Result<Vec<ChunkInfo>> {
     let schema = source.schema("d").await?;
     source.plan(&request(&schema, Some("frame"))).await
 }
 
-fn ids(plan: &[ChunkInfo]) -> Vec<(String, String, u64)> {
+pub(crate) fn ids(plan: &[ChunkInfo]) -> Vec<(String, String, u64)> {
     let mut ids: Vec<_> = plan
         .iter()
         .map(|i| (i.segment.to_string(), i.layer.to_string(), i.id.parts().1))
@@ -47,7 +47,7 @@ fn ids(plan: &[ChunkInfo]) -> Vec<(String, String, u64)> {
     ids
 }
 
-fn planned(segment: &str, layer: &str, id: u64) -> (String, String, u64) {
+pub(crate) fn planned(segment: &str, layer: &str, id: u64) -> (String, String, u64) {
     (segment.to_owned(), layer.to_owned(), id)
 }
 
@@ -211,66 +211,6 @@ fn an_unknown_dataset_is_unknown_everywhere_and_a_near_name_is_suggested() {
     );
     let error = run(source.fetch("robot", Vec::new()).try_next()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::UnknownDataset);
-}
-
-#[test]
-fn files_with_one_id_are_layers_and_a_chunk_in_two_of_them_comes_once() {
-    let dir = tempfile::tempdir().unwrap();
-    write(
-        dir.path().join("base.rrd"),
-        &[chunk("s", 1, 0..2), chunk("s", 2, 2..4)],
-    );
-    write(
-        dir.path().join("extra.rrd"),
-        &[
-            chunk("s", 2, 2..4),
-            chunk("s", 3, 4..6),
-            chunk("t", 2, 0..1),
-        ],
-    );
-    let source = source(dir.path());
-    let found = ids(&run(plan(&source)).unwrap());
-    let expected = [
-        planned("s", "base", 1),
-        planned("s", "base", 2),
-        planned("s", "extra", 3),
-        planned("t", "extra", 2),
-    ];
-    assert_eq!(found, expected);
-    let rows: usize = run(read_all(&source, Some("frame")))
-        .unwrap()
-        .iter()
-        .map(Chunk::num_rows)
-        .sum();
-    assert_eq!(rows, 7);
-}
-
-#[test]
-fn two_layers_of_one_name_in_a_segment_are_a_clash_that_names_both_files() {
-    let dir = tempfile::tempdir().unwrap();
-    let (a, b) = (dir.path().join("x/base.rrd"), dir.path().join("y/base.rrd"));
-    write(&a, &[chunk("s", 1, 0..2)]);
-    write(&b, &[chunk("t", 2, 2..4)]);
-    run(plan(&source(dir.path()))).unwrap();
-    write(&b, &[chunk("s", 2, 2..4)]);
-    let error = run(plan(&source(dir.path()))).unwrap_err();
-    assert_eq!(error.code(), ErrorCode::NameClash);
-    for path in [a, b] {
-        assert!(error.message().contains(path.to_str().unwrap()), "{error}");
-    }
-}
-
-#[test]
-fn files_that_give_a_column_two_types_are_a_conflict() {
-    let dir = tempfile::tempdir().unwrap();
-    let text = ChunkBuilder::new("t", "/a")
-        .sequence("frame", [1])
-        .texts("x", [Some("v")])
-        .build();
-    write(dir.path().join("a.rrd"), &[chunk("s", 1, 0..2)]);
-    write(dir.path().join("b.rrd"), &[text]);
-    let error = run(source(dir.path()).schema("d")).unwrap_err();
-    assert_eq!(error.code(), ErrorCode::SchemaConflict);
 }
 
 #[test]

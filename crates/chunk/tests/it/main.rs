@@ -7,6 +7,8 @@
 
 mod conformance;
 mod damage;
+mod layers;
+mod limits;
 mod local;
 mod recordings;
 mod support;
