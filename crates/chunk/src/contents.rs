@@ -37,8 +37,8 @@ impl Default for Contents {
 }
 
 impl Contents {
-    /// Reads rules; none select nothing. `invalid_argument` for a rule that is empty or has `*` elsewhere
-    /// than in a closing `/**`.
+    /// Reads rules; none select nothing. `invalid_argument` for a rule that is empty, starts with `+` (what
+    /// is not excluded is included), or has `*` elsewhere than in a closing `/**`.
     pub fn parse<S: AsRef<str>>(rules: impl IntoIterator<Item = S>) -> Result<Self> {
         let rules = rules.into_iter().map(|rule| Rule::parse(rule.as_ref()));
         Ok(Self(rules.collect::<Result<_>>()?))
@@ -66,11 +66,11 @@ impl Rule {
         let trimmed = text.trim();
         let (include, rest) = match trimmed.strip_prefix('-') {
             Some(rest) => (false, rest.trim_start()),
-            None => (
-                true,
-                trimmed.strip_prefix('+').unwrap_or(trimmed).trim_start(),
-            ),
+            None => (true, trimmed),
         };
+        if rest.starts_with('+') {
+            return invalid("it starts with '+', which means nothing");
+        }
         let (path, component) = match unescaped_colon(rest) {
             Some(at) => (&rest[..at], Some(rest[at + 1..].to_owned())),
             None => (rest, None),
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_rule_that_means_nothing_is_refused() {
-        for rule in ["", "-", "/a/*/b", "/a*", ":x", "/a:"] {
+        for rule in ["", "-", "+/a", "+ /a", "/a/*/b", "/a*", ":x", "/a:"] {
             let error = Contents::parse([rule]).unwrap_err();
             assert_eq!(error.code(), ErrorCode::InvalidArgument, "{rule}");
         }

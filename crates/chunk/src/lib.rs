@@ -7,7 +7,7 @@
 //! The crate has four rooms:
 //!
 //! * [`model`] and [`schema`]: what a chunk and a dataset are;
-//! * [`ipc`] and [`ChunkDecoder`]: encoded bytes to validated chunks and back;
+//! * [`ChunkDecoder`] and [`EncodedChunk`]: encoded bytes to validated chunks and back;
 //! * [`source`]: the [`ChunkSource`] trait, the seam between where chunks come from and what is done with
 //!   them; [`local`] implements it over folders of `.rrd` files read by [`rrd`];
 //! * [`assemble`]: from the chunks of a segment to ordered rows, a pure function over Arrow arrays.
@@ -24,7 +24,7 @@
 pub mod assemble;
 pub mod contents;
 mod decode;
-pub mod ipc;
+mod ipc;
 pub mod local;
 pub mod model;
 mod names;
@@ -42,7 +42,7 @@ pub use model::{
     Chunk, ChunkId, ComponentName, ComponentValues, EntityPath, RowId, SegmentId, TimeColumn,
     TimeKind, TimeRange, Timeline,
 };
-pub use names::nearest;
+pub use names::{nearest, suggestion};
 pub use schema::{ComponentColumn, DatasetSchema};
 pub use source::{
     ChunkInfo, ChunkSource, ChunkStream, Compression, EncodedChunk, EntitySelection, PlanRequest,

@@ -24,8 +24,17 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     scored.into_iter().map(|(_, name)| name).collect()
 }
 
-/// The tail of an "unknown name" message: `; did you mean 'a' or 'b'?`, or all names when there are few.
-pub(crate) fn suggestion(name: &str, candidates: &[&str]) -> String {
+/// The tail of the message that there is no `name`: what may have been meant, else all of `candidates` when
+/// there are few, else how many there are.
+///
+/// ```
+/// use segue_chunk::suggestion;
+///
+/// let hint = suggestion("frame", &["frame_nr", "log_time"]);
+/// assert_eq!(format!("no index 'frame'{hint}"), "no index 'frame'; did you mean 'frame_nr'?");
+/// assert_eq!(suggestion("x", &["frame_nr"]), "; there is 'frame_nr'");
+/// ```
+pub fn suggestion(name: &str, candidates: &[&str]) -> String {
     let near = nearest(name, candidates.iter().copied());
     let quoted = |names: &[&str], last: &str| {
         let all: Vec<String> = names.iter().map(|n| format!("'{n}'")).collect();

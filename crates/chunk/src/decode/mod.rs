@@ -110,9 +110,11 @@ impl ChunkDecoder {
     }
 }
 
-/// Decodes a chunk that nothing is known of but its identity, and says which columns it has.
+/// Decodes a chunk on its own word, and says which columns it has.
 ///
-/// For recordings that keep no list of their chunks. The same errors as of [`ChunkDecoder::decode`].
+/// For chunks that nothing has announced, as in a recording that keeps no list of them: only the identity
+/// under which it came is checked against what it says of itself. What has been announced is decoded by a
+/// [`ChunkDecoder`]. The same errors as of [`ChunkDecoder::decode`].
 pub fn decode_unannounced(encoded: &EncodedChunk) -> Result<(Chunk, DatasetSchema)> {
     let read = || -> Step<_> {
         let Described { parts, columns, .. } = Described::read(encoded)?;

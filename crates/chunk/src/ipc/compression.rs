@@ -20,7 +20,7 @@ const ALIGNMENT: usize = 8;
 /// The answer has `uncompressed_len` bytes. Without compression, 0 stands for an unknown length, and the
 /// payload's own memory is used if it is aligned. A length that the payload cannot hold is refused before
 /// memory is taken for it.
-pub fn decompress(
+pub(crate) fn decompress(
     compression: Compression,
     uncompressed_len: u64,
     payload: &Bytes,

@@ -20,14 +20,15 @@ const WRITTEN_VERSION: &str = "0.1.3";
 /// A stream of the one batch `batch`.
 ///
 /// `unsupported` when the format cannot hold it.
-pub fn write_batch(batch: &RecordBatch) -> Result<Vec<u8>> {
+pub(crate) fn write_batch(batch: &RecordBatch) -> Result<Vec<u8>> {
     stream(&batch.schema(), Some(batch), IpcWriteOptions::default())
 }
 
 /// A stream of the schema `schema` and no batch.
 ///
 /// `unsupported` when the format cannot hold it.
-pub fn write_schema(schema: &Schema) -> Result<Vec<u8>> {
+#[cfg(any(test, feature = "test-util"))]
+pub(crate) fn write_schema(schema: &Schema) -> Result<Vec<u8>> {
     stream(schema, None, IpcWriteOptions::default())
 }
 

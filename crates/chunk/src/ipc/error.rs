@@ -4,7 +4,7 @@ use std::fmt;
 
 /// What sort of failure an [`IpcError`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum IpcErrorKind {
+pub(crate) enum IpcErrorKind {
     /// The bytes are damaged, or contradict themselves.
     Malformed,
     /// The bytes may be right, but use a part of the format that is not read here.
@@ -13,7 +13,7 @@ pub enum IpcErrorKind {
 
 /// Why a stream cannot be read. Its text says what is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IpcError {
+pub(crate) struct IpcError {
     kind: IpcErrorKind,
     reason: Box<str>,
 }
@@ -48,7 +48,7 @@ impl IpcError {
     }
 
     /// The sort of failure.
-    pub fn kind(&self) -> IpcErrorKind {
+    pub(crate) fn kind(&self) -> IpcErrorKind {
         self.kind
     }
 }

@@ -16,7 +16,7 @@ use super::schema::StreamSchema;
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
 /// Reads a stream of a schema and no batch.
-pub fn read_schema(stream: &[u8]) -> Result<Schema> {
+pub(crate) fn read_schema(stream: &[u8]) -> Result<Schema> {
     let mut messages = Messages::new(stream);
     let schema = messages.schema()?;
     if messages.next()?.is_some() {
@@ -28,7 +28,7 @@ pub fn read_schema(stream: &[u8]) -> Result<Schema> {
 /// Reads a stream of exactly one record batch; one without is an empty batch.
 ///
 /// The arrays are slices of `stream` where it is aligned for them and not compressed.
-pub fn read_batch(stream: Buffer) -> Result<RecordBatch> {
+pub(crate) fn read_batch(stream: Buffer) -> Result<RecordBatch> {
     let mut messages = Messages::new(&stream);
     let schema = messages.schema()?;
     let mut dictionaries: Dictionaries = HashMap::new();

@@ -16,7 +16,9 @@ mod schema;
 pub(crate) mod tests;
 mod types;
 
-pub use compression::decompress;
-pub use encode::{write_batch, write_schema};
-pub use error::{IpcError, IpcErrorKind};
-pub use framing::{read_batch, read_schema};
+pub(crate) use compression::decompress;
+pub(crate) use encode::write_batch;
+#[cfg(any(test, feature = "test-util"))]
+pub(crate) use encode::write_schema;
+pub(crate) use error::{IpcError, IpcErrorKind};
+pub(crate) use framing::{read_batch, read_schema};

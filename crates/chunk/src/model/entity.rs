@@ -21,7 +21,8 @@ impl EntityPath {
 
     /// Whether `self` is `root` or lies below it.
     pub fn is_within(&self, root: &EntityPath) -> bool {
-        let root = root.0.strip_suffix('/').unwrap_or(&root.0);
+        // Only the root path itself ends in a separator; a slash at another end is part of a name.
+        let root = if &*root.0 == "/" { "" } else { &*root.0 };
         self.0
             .strip_prefix(root)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -43,11 +44,16 @@ impl<S: AsRef<str>> From<S> for EntityPath {
         let path = path.as_ref();
         let inner = path.strip_prefix('/').unwrap_or(path);
         let inner = match inner.strip_suffix('/') {
-            Some(cut) if !cut.ends_with('\\') => cut,
+            Some(cut) if !ends_in_escape(cut) => cut,
             _ => inner,
         };
         Self(format!("/{inner}").into())
     }
+}
+
+/// Whether `path` ends in a backslash that escapes what comes next, and is not itself escaped.
+fn ends_in_escape(path: &str) -> bool {
+    path.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }
 
 impl fmt::Display for EntityPath {
@@ -75,6 +81,17 @@ mod tests {
         for other in ["/world/rob", "/world/robot/arm/x", "/a"] {
             assert!(!arm.is_within(&other.into()), "{other}");
         }
+    }
+
+    #[test]
+    fn an_escaped_slash_at_the_end_is_part_of_the_name() {
+        let root = EntityPath::from(r"/a\/");
+        assert_eq!(root.as_str(), r"/a\/");
+        assert!(EntityPath::from(r"/a\//b").is_within(&root));
+        assert!(root.is_within(&root));
+        assert!(!EntityPath::from(r"/a\/b").is_within(&root));
+        // The backslash is the name, the slash is not.
+        assert_eq!(EntityPath::from(r"/a\\/").as_str(), r"/a\\");
     }
 
     #[test]
