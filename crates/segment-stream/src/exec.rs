@@ -206,7 +206,7 @@ impl ExecutionPlan for SegmentStreamExec {
             );
         };
         let config = context.session_config();
-        let options = SegmentStreamOptions::from_config(config.options())?;
+        let options = SegmentStreamOptions::from_config(config.options());
         let counter = |name| MetricBuilder::new(&self.metrics).counter(name, partition);
         let fetched = FetchMetrics {
             chunks: counter("chunks_fetched"),

@@ -1,22 +1,38 @@
 //! Which cells there are, by the cell rule.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 
 use arrow::array::{Array, AsArray, ListArray};
 
 use super::{Cell, SegmentChunks, StaticCells, TemporalCells};
-use crate::model::{Chunk, ChunkId, RowId, TimeRange};
+use crate::model::{Chunk, ChunkId, EntityPath, RowId, TimeRange};
 use crate::schema::{ComponentColumn, keys};
+
+/// The components of a view, by their entity.
+type ByEntity<'a> = HashMap<&'a EntityPath, Vec<usize>>;
+
+fn by_entity<'a>(chunks: &SegmentChunks<'a>) -> ByEntity<'a> {
+    let mut entities: ByEntity<'a> = HashMap::new();
+    for (at, column) in chunks.view.components().iter().enumerate() {
+        entities.entry(&column.entity).or_default().push(at);
+    }
+    entities
+}
 
 /// The last static value of each component of the view, by row id, then chunk id.
 pub(super) fn static_cells(chunks: &SegmentChunks<'_>) -> StaticCells {
-    let last = |column: &ComponentColumn| {
-        let mut last: Option<((RowId, ChunkId), Cell)> = None;
-        for (at, chunk) in chunks.chunks.iter().enumerate() {
-            if !chunk.is_static() || *chunk.entity() != column.entity {
-                continue;
-            }
-            let Some(values) = chunk.component(&column.component) else {
+    let components = chunks.view.components();
+    let entities = by_entity(chunks);
+    let mut last: Vec<Option<((RowId, ChunkId), Cell)>> = vec![None; components.len()];
+    let statics = chunks
+        .chunks
+        .iter()
+        .enumerate()
+        .filter(|(_, c)| c.is_static());
+    for (at, chunk) in statics {
+        for &component in entities.get(chunk.entity()).into_iter().flatten() {
+            let Some(values) = chunk.component(&components[component].component) else {
                 continue;
             };
             for row in (0..values.len()).filter(|&row| values.is_valid(row)) {
@@ -26,14 +42,15 @@ pub(super) fn static_cells(chunks: &SegmentChunks<'_>) -> StaticCells {
                     row,
                     is_cleared: false,
                 };
-                if last.as_ref().is_none_or(|(known, _)| *known < order) {
-                    last = Some((order, cell));
+                let known = &mut last[component];
+                if known.as_ref().is_none_or(|(known, _)| *known < order) {
+                    *known = Some((order, cell));
                 }
             }
         }
-        last.map(|(_, cell)| cell)
-    };
-    chunks.view.components().iter().map(last).collect()
+    }
+    let cells = last.into_iter().map(|last| last.map(|(_, cell)| cell));
+    cells.collect()
 }
 
 /// The first `limit` index values in `windows` at which there is a row, and the one after them.
@@ -50,6 +67,7 @@ pub(super) fn row_times(
         if is_kept && times.insert(time) && times.len() > limit.saturating_add(1) {
             times.pop_last();
         }
+        is_kept
     });
     let next = (times.len() > limit).then(|| times.pop_last()).flatten();
     (times.into_iter().collect(), next)
@@ -76,43 +94,68 @@ pub(super) fn temporal_cells(
                 }
             })
             .or_insert(cell);
+        true
     });
     cells
 }
 
 /// Calls `each` with component, index value and cell for every temporal value in `windows` that no static
-/// value hides.
+/// value hides. `each` says whether values at later index values still matter.
 fn for_each_cell(
     chunks: &SegmentChunks<'_>,
     statics: &StaticCells,
     windows: &[TimeRange],
-    mut each: impl FnMut(usize, i64, Cell),
+    mut each: impl FnMut(usize, i64, Cell) -> bool,
 ) {
     let Some(index) = chunks.view.index() else {
         return;
     };
+    let components = chunks.view.components();
+    let entities = by_entity(chunks);
     for (at, chunk) in chunks.chunks.iter().enumerate() {
         let Some(column) = chunk.timeline(&index.name) else {
             continue;
         };
-        for (component, wanted) in chunks.view.components().iter().enumerate() {
-            if statics[component].is_some() {
-                continue;
-            }
-            for source in sources(chunk, wanted) {
-                for (row, &time) in column.times.iter().enumerate() {
-                    if is_within(windows, time) && source.has_value(row) {
-                        let is_cleared = matches!(source, Source::Clear { .. });
-                        let cell = Cell {
-                            chunk: at,
-                            row,
-                            is_cleared,
-                        };
-                        each(component, time, cell);
+        let is_sorted = column.times.is_sorted();
+        let rows = rows_within(&column.times, windows, is_sorted);
+        let own = entities.get(chunk.entity()).into_iter().flatten().copied();
+        let cleared = match chunk.component(keys::CLEAR_COMPONENT) {
+            Some(_) => 0..components.len(),
+            None => 0..0,
+        };
+        let cleared = cleared.filter(|&at| components[at].entity != *chunk.entity());
+        for component in own.chain(cleared).filter(|&at| statics[at].is_none()) {
+            for source in sources(chunk, &components[component]) {
+                let is_cleared = matches!(source, Source::Clear { .. });
+                for row in rows.clone() {
+                    let time = column.times[row];
+                    if !is_within(windows, time) || !source.has_value(row) {
+                        continue;
+                    }
+                    let cell = Cell {
+                        chunk: at,
+                        row,
+                        is_cleared,
+                    };
+                    if !each(component, time, cell) && is_sorted {
+                        break;
                     }
                 }
             }
         }
+    }
+}
+
+/// The rows of a chunk that may lie in `windows`.
+fn rows_within(times: &[i64], windows: &[TimeRange], is_sorted: bool) -> Range<usize> {
+    match (windows.first(), windows.last()) {
+        (Some(first), Some(last)) if is_sorted => {
+            let start = times.partition_point(|time| *time < first.start);
+            let end = times.partition_point(|time| *time <= last.end);
+            start..end.max(start)
+        }
+        (Some(_), Some(_)) => 0..times.len(),
+        _ => 0..0,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use datafusion::config::{ConfigExtension, ExtensionOptions};
+use datafusion::config::ExtensionOptions;
 use segue_segment_stream::SegmentStreamOptions;
 
 #[test]
@@ -14,9 +14,8 @@ fn the_page_of_options_is_current() {
          | name | default | meaning |\n|---|---|---|\n",
     );
     for entry in SegmentStreamOptions::default().entries() {
-        let (prefix, key) = (SegmentStreamOptions::PREFIX, entry.key);
         let (value, about) = (entry.value.unwrap_or_default(), entry.description);
-        writeln!(page, "| `{prefix}.{key}` | {value} | {about} |").unwrap();
+        writeln!(page, "| `{}` | {value} | {about} |", entry.key).unwrap();
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/options.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {

@@ -9,6 +9,7 @@ use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::prelude::SessionContext;
 use futures::StreamExt;
 use segue_chunk::testing::{ChunkBuilder, Gate, ScriptedSource};
+use segue_error::find_segue_error;
 
 use crate::support::{SCALAR, batches, config, lines, plan, regular, rows, session, source, table};
 
@@ -159,16 +160,36 @@ async fn contradictions_and_unknown_segments_give_no_rows_and_ask_for_nothing() 
 async fn an_option_that_means_nothing_is_refused_by_name() {
     let source = source(regular(1, 10, 4));
     let context = session(&source, config(1, 8192)).await;
+    for (sql, message) in [
+        (
+            "SET segue_stream.units_ahead = 0",
+            "option 'segue_stream.units_ahead' wants a number greater than 0, not '0'",
+        ),
+        (
+            "SET segue_stream.unit_bytes = 'many'",
+            "option 'segue_stream.unit_bytes' wants a number greater than 0, not 'many'",
+        ),
+        (
+            "SET segue_stream.unit_byte = 1",
+            "no option 'segue_stream.unit_byte'; did you mean 'unit_bytes' or 'units_ahead'?",
+        ),
+    ] {
+        let error = context.sql(sql).await.unwrap_err();
+        assert_eq!(find_segue_error(&error).unwrap().to_string(), message);
+    }
+}
+
+#[tokio::test]
+async fn options_are_shown_as_they_are_set() {
+    let source = source(regular(1, 10, 4));
+    let config = config(1, 8192).with_information_schema(true);
+    let context = session(&source, config).await;
     context
-        .sql("SET segue_stream.units_ahead = 0")
+        .sql("SET segue_stream.units_ahead = 3")
         .await
         .unwrap();
-    let error = batches(&context, "SELECT * FROM t").await.unwrap_err();
-    let error = segue_error::find_segue_error(&error).unwrap();
-    assert_eq!(
-        error.to_string(),
-        "option 'segue_stream.units_ahead' must be greater than 0"
-    );
+    let shown = rows(&context, "SHOW segue_stream.units_ahead").await;
+    assert_eq!(shown, ["| segue_stream.units_ahead | 3 |"]);
 }
 
 #[tokio::test]
