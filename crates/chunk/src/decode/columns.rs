@@ -113,6 +113,14 @@ fn row_id_array(array: &ArrayRef) -> Step<FixedSizeBinaryArray> {
     }
 }
 
+/// The earliest time: Rerun reserves the number below for static data, and announces times there as this.
+const FIRST_TIME: i64 = i64::MIN + 1;
+
+/// The time that `number` stands for.
+pub(super) fn time(number: i64) -> i64 {
+    number.max(FIRST_TIME)
+}
+
 fn times(field: &Field, array: &ArrayRef) -> Step<TimeColumn> {
     let timeline = timeline(field).map_err(|error| IpcError::malformed(error.message()))?;
     if array.null_count() != 0 {
@@ -123,7 +131,11 @@ fn times(field: &Field, array: &ArrayRef) -> Step<TimeColumn> {
         return Err(IpcError::malformed("index values are not numbers"));
     };
     // Every kind of timeline is stored as 64 bit numbers.
-    let times = ScalarBuffer::new(times.clone(), data.offset(), data.len());
+    let times: ScalarBuffer<i64> = ScalarBuffer::new(times.clone(), data.offset(), data.len());
+    let times = match times.contains(&i64::MIN) {
+        true => times.iter().copied().map(time).collect(),
+        false => times,
+    };
     Ok(TimeColumn { timeline, times })
 }
 

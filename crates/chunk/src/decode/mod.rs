@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow::array::Array;
 use segue_error::{Error, ErrorCode, Result};
 
-use self::columns::Described;
+use self::columns::{Described, time};
 use crate::ipc::{IpcError, IpcErrorKind};
 use crate::model::{Chunk, ChunkParts, corrupt};
 use crate::schema::{DatasetSchema, SchemaMerger};
@@ -93,8 +93,12 @@ impl ChunkDecoder {
             .find(|column| column.timeline.name == *index);
         let bounds = column.and_then(|column| column.bounds());
         for (what, announced, found) in [
-            ("start", info.start, bounds.map(|(start, _)| start)),
-            ("end", info.end, bounds.map(|(_, end)| end)),
+            (
+                "start",
+                info.start.map(time),
+                bounds.map(|(start, _)| start),
+            ),
+            ("end", info.end.map(time), bounds.map(|(_, end)| end)),
         ] {
             match (announced, found) {
                 (Some(announced), Some(found)) => agree(what, &announced, &found)?,

@@ -7,7 +7,7 @@ use segue_proto::log_msg::RrdFooter;
 use xxhash_rust::xxh32::xxh32;
 
 use super::error::{damaged, unsupported};
-use super::frame::{Input, MAX_MESSAGE_LEN, MESSAGE_HEADER_LEN, STREAM_HEADER_LEN};
+use super::frame::{FOURCC, Input, MAX_MESSAGE_LEN, MESSAGE_HEADER_LEN, STREAM_HEADER_LEN};
 use super::index::{RecordingIndex, StoreIndex};
 use super::manifest;
 
@@ -51,10 +51,14 @@ pub(super) fn find(input: Input<'_>) -> Result<Option<FooterSpan>> {
     if count != 1 {
         return Err(unsupported(input.name, format_args!("{count} footers")));
     }
-    let end = offset.checked_add(len);
-    let fits = end.is_some_and(|end| end <= tail_at) && len <= MAX_MESSAGE_LEN;
-    if offset < STREAM_HEADER_LEN + MESSAGE_HEADER_LEN || !fits {
-        let reason = format!("the footer is said to be {len} bytes at byte {offset}");
+    // The end message stands right before the tail. If it does not, the tail was not written for this file
+    // as it is: recordings were put one behind the other, say.
+    let is_right_before = offset.checked_add(len) == Some(tail_at);
+    if offset < STREAM_HEADER_LEN + MESSAGE_HEADER_LEN || !is_right_before {
+        return Ok(None);
+    }
+    if len > MAX_MESSAGE_LEN {
+        let reason = format!("the footer is said to be {len} bytes");
         return Err(damaged(input.name, tail_at, reason));
     }
     Ok(Some(FooterSpan {
@@ -62,6 +66,18 @@ pub(super) fn find(input: Input<'_>) -> Result<Option<FooterSpan>> {
         len,
         checksum,
     }))
+}
+
+/// Where the recording that stands behind the end message of another starts, if one does: `offset` is the
+/// end of that message, and its tail may stand between.
+pub(super) fn next_recording(input: Input<'_>, offset: u64) -> Result<Option<u64>> {
+    for start in [offset, offset.saturating_add(TAIL_LEN)] {
+        let header = start.checked_add(STREAM_HEADER_LEN);
+        if header.is_some_and(|end| end <= input.size()) && input.array(start)? == FOURCC {
+            return Ok(Some(start));
+        }
+    }
+    Ok(None)
 }
 
 fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {

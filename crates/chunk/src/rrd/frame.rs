@@ -68,8 +68,8 @@ impl Input<'_> {
         read.map_err(|e| unreadable(self.name, e))
     }
 
-    /// Checks the stream header.
-    pub(super) fn check_stream_header(&self) -> Result<()> {
+    /// Checks the stream header at `offset`.
+    pub(super) fn check_stream_header(&self, offset: u64) -> Result<()> {
         if self.size() < STREAM_HEADER_LEN {
             let size = self.size();
             return Err(not_a_recording(
@@ -78,7 +78,7 @@ impl Input<'_> {
             ));
         }
         // The four version bytes in between are information only.
-        let [a, b, c, d, _, _, _, _, compression, serializer, _, _] = self.array(0)?;
+        let [a, b, c, d, _, _, _, _, compression, serializer, _, _] = self.array(offset)?;
         let fourcc = [a, b, c, d];
         if fourcc != FOURCC {
             let start = fourcc.escape_ascii();

@@ -78,7 +78,7 @@ impl RecordingIndex {
     /// it is encoded in a way that is not known.
     pub fn read(bytes: &dyn ReadAt, name: &str) -> Result<Self> {
         let input = Input { bytes, name };
-        input.check_stream_header()?;
+        input.check_stream_header(0)?;
         match footer::find(input)? {
             Some(span) => footer::read(input, span),
             None => scan::scan(input),

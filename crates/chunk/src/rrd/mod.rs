@@ -6,8 +6,8 @@
 //! entity, the place in the file, and its first and last time.
 //!
 //! [`RecordingIndex::read`] reads the footer and nothing else of the file. A file without one, because
-//! whoever wrote it was stopped, is scanned once to make the same index; chunks are decoded for that one
-//! by one and not kept. [`read_chunk`] then fetches single chunks.
+//! whoever wrote it was stopped, and one of several recordings put one behind the other, is scanned once to
+//! make the same index; chunks are decoded for that one by one and not kept. [`read_chunk`] then fetches single chunks.
 //!
 //! # What a damaged file does
 //!

@@ -25,6 +25,7 @@ pub(super) fn scan(input: Input<'_>) -> Result<RecordingIndex> {
     let mut scan = Scan {
         input,
         stores: Vec::new(),
+        listed: 0,
     };
     let mut offset = STREAM_HEADER_LEN;
     while let Some((kind, body)) = input.message(offset)? {
@@ -35,7 +36,14 @@ pub(super) fn scan(input: Input<'_>) -> Result<RecordingIndex> {
             MessageKind::BlueprintActivation => scan.check_activation(offset, body)?,
             MessageKind::End => {
                 scan.check_footer(offset, body)?;
-                break;
+                match footer::next_recording(input, next)? {
+                    Some(start) => {
+                        input.check_stream_header(start)?;
+                        offset = start + STREAM_HEADER_LEN;
+                        continue;
+                    }
+                    None => break,
+                }
             }
         }
         offset = next;
@@ -52,6 +60,8 @@ pub(super) fn scan(input: Input<'_>) -> Result<RecordingIndex> {
 struct Scan<'a> {
     input: Input<'a>,
     stores: Vec<StoreScan>,
+    /// Chunks that the footers so far list.
+    listed: usize,
 }
 
 /// What was found of a store so far.
@@ -163,20 +173,21 @@ impl<'a> Scan<'a> {
 
     /// Checks that the end message lists as many chunks as were found: with what stands behind it, nothing
     /// else could tell an early end.
-    fn check_footer(&self, offset: u64, body: Bytes) -> Result<()> {
+    fn check_footer(&mut self, offset: u64, body: Bytes) -> Result<()> {
+        let found: usize = self.stores.iter().map(|store| store.chunks.len()).sum();
         if body.is_empty() {
+            self.listed = found;
             return Ok(());
         }
         let at = offset + MESSAGE_HEADER_LEN;
         let footer = footer::decode(self.input, at, body)?;
-        let mut listed = 0;
         for manifest in &footer.manifests {
             if manifest::is_recording(manifest) {
-                listed += manifest::table(self.input, manifest, at)?.num_rows();
+                self.listed += manifest::table(self.input, manifest, at)?.num_rows();
             }
         }
-        let found: usize = self.stores.iter().map(|store| store.chunks.len()).sum();
-        if listed != found {
+        if self.listed != found {
+            let listed = self.listed;
             let reason = format!("the footer lists {listed} chunks where {found} are");
             return Err(damaged(self.input.name, at, reason));
         }

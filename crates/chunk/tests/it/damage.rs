@@ -154,7 +154,7 @@ fn damage_of_a_static_recording_is_an_error_or_no_loss() {
         "only_static_0.rrd",
         None,
         true,
-        [2804, 252, 20, 0],
+        [2788, 268, 20, 0],
         [3040, 36, 0, 0],
     );
 }
@@ -176,7 +176,7 @@ fn damage_of_a_temporal_recording_is_an_error_or_no_loss() {
         "extremes_0.rrd",
         Some("frame_nr"),
         true,
-        [4241, 253, 73, 0],
+        [4225, 269, 73, 0],
         [4534, 33, 0, 0],
     );
 }

@@ -181,3 +181,19 @@ fn values_take_the_wider_type_of_the_dataset_and_keep_their_memory() {
     let widened = decoded.component("a").unwrap().values().to_data();
     assert_eq!(original, widened);
 }
+
+#[test]
+fn the_number_below_the_earliest_time_is_the_earliest_time() {
+    let mut parts = chunk().into_parts();
+    parts.timelines[0].times = vec![i64::MIN, 2, 3].into();
+    let index = Arc::clone(&parts.timelines[0].timeline.name);
+    let chunk = Chunk::try_new(parts).unwrap();
+    let encoded = encode(&chunk);
+    for announced in [i64::MIN, i64::MIN + 1] {
+        let mut info = info(&chunk, &encoded);
+        (info.start, info.end) = (Some(announced), Some(3));
+        let decoder = ChunkDecoder::new(schema(&chunk), Some(Arc::clone(&index)));
+        let decoded = decoder.decode(&info, &encoded).unwrap();
+        assert_eq!(decoded.timelines()[0].times[..], [i64::MIN + 1, 2, 3]);
+    }
+}
