@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use segue_error::{Error, ErrorCode, Result};
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 use super::dataset::Dataset;
 
@@ -16,6 +16,9 @@ pub(super) fn datasets(folder: &Path) -> Result<Vec<Dataset>> {
     for entry in fs::read_dir(folder).map_err(|e| unlisted(folder, e))? {
         let path = entry.map_err(|e| unlisted(folder, e))?.path();
         if path.is_dir() {
+            if is_hidden(&path) {
+                continue;
+            }
             // A link back up would make every dataset a part of another.
             let leads_up = fs::canonicalize(&path).is_ok_and(|target| real.starts_with(target));
             let files = if leads_up {
@@ -26,7 +29,7 @@ pub(super) fn datasets(folder: &Path) -> Result<Vec<Dataset>> {
             if !files.is_empty() {
                 datasets.push(Dataset::new(name_of(&path)?, path, files));
             }
-        } else if is_listed(&path) {
+        } else if is_listed(&path) && !is_hidden(&path) {
             direct.push(path);
         }
     }
@@ -51,7 +54,9 @@ pub(super) fn recordings(folder: &Path) -> Result<Vec<PathBuf>> {
         return Err(unlisted(folder, io::ErrorKind::NotADirectory.into()));
     }
     let mut files = Vec::new();
-    for entry in WalkDir::new(folder).follow_links(true) {
+    let walk = WalkDir::new(folder).follow_links(true).into_iter();
+    let is_shown = |entry: &DirEntry| entry.depth() == 0 || !is_hidden(entry.path());
+    for entry in walk.filter_entry(is_shown) {
         match entry {
             Ok(entry) if entry.file_type().is_file() && is_recording(entry.path()) => {
                 files.push(entry.into_path());
@@ -72,6 +77,12 @@ pub(super) fn recordings(folder: &Path) -> Result<Vec<PathBuf>> {
     }
     files.sort();
     Ok(files)
+}
+
+/// Whether the name starts with a dot: such folders and files belong to a tool, not to the data.
+fn is_hidden(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.as_encoded_bytes());
+    name.is_some_and(|name| name.starts_with(b"."))
 }
 
 fn is_recording(path: &Path) -> bool {

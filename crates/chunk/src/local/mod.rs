@@ -30,7 +30,8 @@ use crate::source::{ChunkInfo, ChunkSource, ChunkStream, PlanRequest};
 /// A recording's id is its segment id. Several files with one id are layers of one segment, named after the
 /// files; several stores in a file are several segments.
 ///
-/// Which files there are is settled when the source is built. What is in them is read when a dataset is
+/// Which files there are is settled when the source is built; those that are hidden, or lie in a hidden
+/// folder, are not among them. What is in them is read when a dataset is
 /// first used, and again when a file has changed since, off the threads of the async runtime. A file that
 /// cannot be read fails the queries of its dataset only.
 ///

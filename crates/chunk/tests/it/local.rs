@@ -137,6 +137,27 @@ fn links_are_followed_but_not_in_circles() {
 }
 
 #[test]
+fn hidden_folders_and_files_are_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, id) in [
+        ("d/s.rrd", 1),
+        (".git/t.rrd", 2),
+        ("d/.trash/u.rrd", 3),
+        ("d/.v.rrd", 4),
+    ] {
+        write(dir.path().join(name), &[chunk(&format!("s{id}"), id, 0..1)]);
+    }
+    let source = LocalSource::builder().folder(dir.path()).build().unwrap();
+    assert_eq!(datasets(&source), ["d"]);
+    let all = run(read_all(&source, Some("frame"))).unwrap();
+    let segments: Vec<&str> = all.iter().map(|chunk| chunk.segment().as_str()).collect();
+    assert_eq!(segments, ["s1"]);
+    // Asked for by name, a hidden folder is as good as any.
+    let named = LocalSource::builder().dataset("d", dir.path().join(".git"));
+    assert_eq!(run(plan(&named.build().unwrap())).unwrap().len(), 1);
+}
+
+#[test]
 fn a_folder_without_recordings_is_one_clear_line() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().display();
