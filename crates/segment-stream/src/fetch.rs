@@ -40,6 +40,9 @@ pub(crate) fn deliveries(
         let decoder = Arc::clone(&decoder);
         let chunks: Vec<ChunkInfo> = plan.chunks(&unit).cloned().collect();
         async move {
+            // A source may never wait, and a batch may take any number of units: lets others run, and
+            // the query be stopped, in between.
+            tokio::task::consume_budget().await;
             let decoded = fetch_unit(&scan, &decoder, chunks, &metrics).await?;
             let segments = unit
                 .runs

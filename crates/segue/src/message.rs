@@ -6,11 +6,8 @@ use datafusion::common::SchemaError;
 use datafusion::common::utils::quote_identifier;
 use datafusion::error::DataFusionError;
 use datafusion::sql::sqlparser::parser::ParserError;
-use segue_chunk::nearest;
+use segue_chunk::suggestion;
 use segue_error::{Error, ErrorCode, find_segue_error};
-
-/// Up to so many columns are named when none resembles the one that was asked for.
-const FEW: usize = 8;
 
 /// One line that says what went wrong with a query.
 ///
@@ -54,26 +51,16 @@ fn unknown_column(error: &DataFusionError) -> Option<Error> {
     else {
         return None;
     };
-    let names: BTreeSet<&str> = valid_fields.iter().map(|column| column.name()).collect();
-    let near = nearest(field.name(), names.iter().copied());
-    let hint = if !near.is_empty() {
-        format!("; did you mean {}?", quoted(near, " or "))
-    } else if names.is_empty() {
-        String::new()
-    } else if names.len() <= FEW {
-        format!("; there is {}", quoted(names, ", "))
-    } else {
-        format!("; there are {} others", names.len())
-    };
+    // As SQL wants them, with double quotes where they need them.
+    let names: BTreeSet<String> = valid_fields
+        .iter()
+        .map(|column| quote_identifier(column.name()).into_owned())
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let hint = suggestion(field.name(), &names);
     let message = format!("no column {}{hint}", field.quoted_flat_name());
     let error = Error::new(ErrorCode::UnknownColumn, "session.plan", message);
     Some(error.with_fact("column", field.name()))
-}
-
-/// The names as SQL wants them, in quotes where they need them.
-fn quoted<'a>(names: impl IntoIterator<Item = &'a str>, separator: &str) -> String {
-    let names: Vec<_> = names.into_iter().map(quote_identifier).collect();
-    names.join(separator)
 }
 
 /// The first line that says something.

@@ -5,7 +5,9 @@
     reason = "a test fails by panicking"
 )]
 
+mod cancelling;
 mod catalog;
+mod duplicates;
 mod errors;
 mod golden;
 mod memory;
