@@ -11,7 +11,7 @@ use crate::tools;
 pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "properties",
-        about: "property tests with 20000 cases each",
+        about: "property tests with 20000 cases each, a hundredth of that where a case is many queries",
         run: || {
             let packages =
                 "package(segue-chunk) + package(segue-segment-stream) + package(segue-error)";
