@@ -32,7 +32,8 @@ components are called ENTITY:COMPONENT: they have '/' and ':' in them and need d
   segue query --recordings r=examples/recordings/robots --format csv \
       'SELECT frame_nr, "/sensor/temp:Scalars:scalars" FROM r.frame_nr LIMIT 5'
 
-What there is: 'SHOW TABLES', and 'DESCRIBE robots.frame_nr' for the columns.
+What there is: 'SHOW TABLES', and 'DESCRIBE robots.frame_nr' for the columns. 'EXPLAIN SELECT ...'
+prints how a query is carried out.
 
 Exit status: 0; 1 after an error; 2 if the command line is wrong; 130 after Ctrl-C; 141 if the
 output is closed early."#;
@@ -46,7 +47,8 @@ pub(crate) struct QueryArgs {
     #[arg(long, required = true, value_name = "DIR|NAME=DIR", value_parser = recordings_parser())]
     pub(crate) recordings: Vec<Recordings>,
 
-    /// How rows are printed. Both print as rows come; a table cuts long cells, CSV never does.
+    /// How rows are printed. Both print as rows come; a table cuts cells at 80 characters, CSV never does.
+    /// The plans of EXPLAIN are whole in both.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(crate) format: Format,
 

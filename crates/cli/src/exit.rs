@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use segue::error_message;
 
+use crate::terminal;
+
 /// Why a command did not come to its end.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -43,7 +45,7 @@ pub(crate) fn report(failure: &Failure) -> ExitCode {
     match failure {
         Failure::Message(message) => {
             // When standard error is gone as well, there is nobody left to tell.
-            let _ = writeln!(io::stderr(), "error: {message}");
+            let _ = writeln!(io::stderr(), "error: {}", terminal::line(message));
             ExitCode::FAILURE
         }
         Failure::Interrupted => ExitCode::from(130),

@@ -7,6 +7,7 @@ mod args;
 mod exit;
 mod output;
 mod query;
+mod terminal;
 
 use std::process::ExitCode;
 

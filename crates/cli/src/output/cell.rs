@@ -7,6 +7,8 @@ use arrow::array::Array;
 use arrow::error::ArrowError;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 
+use crate::terminal::printable;
+
 /// How values look: ISO 8601 times, lists in brackets. A null inside a list is `null`, and text inside a
 /// list has quotes, so that a comma in it is no border; a whole value has neither.
 pub(super) fn formatter(array: &dyn Array) -> Result<ArrayFormatter<'_>, ArrowError> {
@@ -56,8 +58,7 @@ impl Write for ShortLine {
                 return Err(fmt::Error);
             }
             self.room -= 1;
-            // A line break or an escape sequence would break the table, or do things to the terminal.
-            self.text.push(if c.is_control() { '\u{fffd}' } else { c });
+            self.text.push(printable(c));
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 
 use super::cell::{formatter, short, to_io};
+use crate::terminal;
 
 /// Rows that are looked at to find how wide columns must be, and held back until then.
 const ROWS_TO_MEASURE: usize = 1000;
@@ -101,7 +102,7 @@ impl<W: Write> TableOutput<W> {
             .schema
             .fields()
             .iter()
-            .map(|f| f.name().clone())
+            .map(|field| terminal::line(field.name()))
             .collect();
         let mut widths = vec![0; header.len()];
         for line in std::iter::once(&header).chain(&held) {

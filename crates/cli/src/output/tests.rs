@@ -4,8 +4,8 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, Float64Array, Int64Array, ListArray, RecordBatch, StringArray,
-    TimestampNanosecondArray,
+    ArrayRef, Float64Array, Int64Array, LargeStringArray, ListArray, RecordBatch, StringArray,
+    StringViewArray, TimestampNanosecondArray,
 };
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field, Float64Type};
@@ -122,4 +122,56 @@ fn a_cell_cannot_talk_to_the_terminal() {
     let batch = RecordBatch::try_from_iter([("x", text)]).unwrap();
     let table = print(Format::Table, &[batch]);
     assert_eq!(table.lines().nth(2), Some("a\u{fffd}[31m\u{fffd}b"));
+}
+
+#[test]
+fn a_long_text_of_any_type_is_one_short_line_of_a_table() {
+    let text = format!("first\n{}", "x".repeat(200));
+    let columns: [(&str, ArrayRef); 3] = [
+        ("a", Arc::new(StringArray::from(vec![text.as_str()]))),
+        ("b", Arc::new(LargeStringArray::from(vec![text.as_str()]))),
+        ("c", Arc::new(StringViewArray::from(vec![text.as_str()]))),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let table = print(Format::Table, &[batch]);
+    let cell = format!("first\u{fffd}{}…", "x".repeat(73));
+    assert_eq!(
+        table.lines().skip(2).collect::<Vec<_>>(),
+        [[cell.as_str(); 3].join("  ").as_str(), "(1 row)"]
+    );
+}
+
+#[test]
+fn a_name_cannot_talk_to_the_terminal() {
+    let values: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+    let batch = RecordBatch::try_from_iter([("/a\u{1b}[2J\n:x", values)]).unwrap();
+    let table = print(Format::Table, &[batch]);
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(
+        lines,
+        ["/a\u{fffd}[2J\u{fffd}:x", "---------", "1", "(1 row)"]
+    );
+}
+
+fn plans(plans: &[(&str, &str)]) -> RecordBatch {
+    let column = |of: fn(&(&str, &str)) -> String| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(plans.iter().map(of)))
+    };
+    let types = column(|(plan_type, _)| (*plan_type).to_owned());
+    let texts = column(|(_, plan)| (*plan).to_owned());
+    RecordBatch::try_from_iter([("plan_type", types), ("plan", texts)]).unwrap()
+}
+
+#[test]
+fn a_plan_is_printed_whole_below_its_kind() {
+    let long = "x".repeat(200);
+    let logical = format!("Sort\n  {long}\n");
+    let first = plans(&[("logical_plan", logical.as_str())]);
+    let second = plans(&[("physical_plan", "SortExec\n\n  a\u{1b}[2Jb\r\n")]);
+    let shown = '\u{fffd}';
+    let expected =
+        format!("logical_plan:\nSort\n  {long}\n\nphysical_plan:\nSortExec\n\n  a{shown}[2Jb\n");
+    assert_eq!(print(Format::Table, &[first.clone(), second]), expected);
+    let csv = format!("plan_type,plan\nlogical_plan,\"{logical}\"\n");
+    assert_eq!(print(Format::Csv, &[first]), csv);
 }

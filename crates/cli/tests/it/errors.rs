@@ -92,6 +92,22 @@ fn sql_that_cannot_be_understood_or_carried_out() {
 }
 
 #[test]
+fn a_message_cannot_talk_to_the_terminal() {
+    let examples = repository("examples/recordings");
+    for sql in [
+        "SELECT * FROM \"a\u{1b}[2J\u{7}b\".frame_nr",
+        "SELECT \"a\u{1b}[2J\u{7}b\" FROM robots.frame_nr",
+        "SELECT * FROM robots.frame_nr WHERE \u{1b}[2J\u{7}b",
+    ] {
+        fails(&[&examples], sql, &[]);
+        let output = query(&[&examples], &[sql]);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let text = stderr.trim_end_matches('\n');
+        assert!(!text.contains(char::is_control), "{stderr:?}");
+    }
+}
+
+#[test]
 fn a_wrong_command_line_is_told_from_a_failed_query() {
     let examples = repository("examples/recordings");
     for more in [&["--format", "xml", "SELECT 1"][..], &[]] {

@@ -59,6 +59,23 @@ fn a_definition_prints_nothing() {
 }
 
 #[test]
+fn the_plans_of_explain_can_be_read_to_the_end_of_their_lines() {
+    let sql = "EXPLAIN SELECT * FROM robots.time ORDER BY rerun_segment_id, time LIMIT 5";
+    let printed = answer(&[sql]);
+    assert!(!printed.contains(['…', '\u{fffd}']), "{printed}");
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines[0], "logical_plan:");
+    let physical = lines.iter().position(|line| *line == "physical_plan:");
+    let physical = &lines[physical.unwrap() + 1..];
+    assert!(physical.iter().any(|line| line.len() > 200), "{printed}");
+    let columns = r#"/sensor/temp:Scalars:scalars"#;
+    assert!(
+        physical.iter().any(|line| line.contains(columns)),
+        "{printed}"
+    );
+}
+
+#[test]
 fn the_help_shows_how_columns_are_quoted() {
     let output = crate::segue().arg("--help").output().unwrap();
     let help = String::from_utf8(output.stdout).unwrap();
