@@ -11,21 +11,21 @@ use crate::tools;
 pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "properties",
-        about: "property tests with 20000 cases each, a hundredth of that where a case is many queries",
+        about: "property tests with 4000 cases each, a hundredth of that where a case is many queries",
         run: || {
             let packages =
                 "package(segue-chunk) + package(segue-segment-stream) + package(segue-error)";
-            tests(packages, "PROPTEST_CASES", "20000")
+            tests(packages, "PROPTEST_CASES", "4000")
         },
     },
     Step {
         name: "fuzz",
-        about: "two million mutated chunks through the decoder",
+        about: "300000 mutated chunks through the decoder",
         run: || {
             tests(
                 "package(segue-chunk) & test(fuzz)",
                 "SEGUE_FUZZ_CASES",
-                "2000000",
+                "300000",
             )
         },
     },

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, LargeStringBuilder, RecordBatch, RecordBatchOptions};
 use arrow::csv::WriterBuilder;
-use arrow::csv::writer::Writer;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 
@@ -18,7 +17,7 @@ const ROWS_AT_A_TIME: usize = 256;
 #[derive(Debug)]
 pub(crate) struct CsvOutput<W: Write> {
     schema: SchemaRef,
-    writer: Writer<W>,
+    out: W,
     has_header: bool,
 }
 
@@ -34,7 +33,7 @@ impl<W: Write> CsvOutput<W> {
             .collect();
         Self {
             schema: Arc::new(Schema::new(fields)),
-            writer: WriterBuilder::new().with_header(true).build(out),
+            out,
             has_header: false,
         }
     }
@@ -43,18 +42,28 @@ impl<W: Write> CsvOutput<W> {
         for start in (0..batch.num_rows()).step_by(ROWS_AT_A_TIME) {
             let length = ROWS_AT_A_TIME.min(batch.num_rows() - start);
             let flat = self.flatten(&batch.slice(start, length)).map_err(to_io)?;
-            self.writer.write(&flat).map_err(to_io)?;
-            self.has_header = true;
+            self.write_flat(&flat)?;
         }
         Ok(())
     }
 
     pub(super) fn finish(mut self) -> io::Result<W> {
         if !self.has_header && !self.schema.fields().is_empty() {
-            let empty = RecordBatch::new_empty(Arc::clone(&self.schema));
-            self.writer.write(&empty).map_err(to_io)?;
+            self.write_flat(&RecordBatch::new_empty(Arc::clone(&self.schema)))?;
         }
-        Ok(self.writer.into_inner())
+        Ok(self.out)
+    }
+
+    /// Formats in memory first: Arrow's writer reports a closed pipe as some error of CSV.
+    fn write_flat(&mut self, flat: &RecordBatch) -> io::Result<()> {
+        let mut text = Vec::new();
+        let mut writer = WriterBuilder::new()
+            .with_header(!self.has_header)
+            .build(&mut text);
+        writer.write(flat).map_err(to_io)?;
+        drop(writer);
+        self.has_header = true;
+        self.out.write_all(&text)
     }
 
     fn flatten(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {

@@ -175,3 +175,24 @@ fn a_plan_is_printed_whole_below_its_kind() {
     let csv = format!("plan_type,plan\nlogical_plan,\"{logical}\"\n");
     assert_eq!(print(Format::Csv, &[first]), csv);
 }
+
+#[test]
+fn a_closed_pipe_is_told_from_other_failures_in_every_format() {
+    struct Closed;
+    impl std::io::Write for Closed {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    for format in [Format::Table, Format::Csv] {
+        let mut output = Output::new(format, sample().schema(), Closed);
+        let written = output.write(&sample());
+        let error = written
+            .and_then(|()| output.finish().map(|_| ()))
+            .unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
+    }
+}

@@ -23,5 +23,8 @@ fn the_page_of_errors_is_current() {
         std::fs::write(&path, &page).expect("the book can be written");
     }
     let current = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(current, page, "run the tests with UPDATE_DOCS=1 to write the page anew");
+    assert_eq!(
+        current, page,
+        "run the tests with UPDATE_DOCS=1 to write the page anew"
+    );
 }

@@ -38,6 +38,19 @@ pub(crate) fn read_only(dataset: &str) -> Error {
     .with_fact("dataset", dataset)
 }
 
+/// The error for a timeline whose table would have the name of the static one.
+fn static_clash(dataset: &str) -> Error {
+    Error::new(
+        ErrorCode::NameClash,
+        "catalog.table",
+        format!(
+            "dataset '{dataset}' has an index '{STATIC_TABLE}', which is also the name of the table \
+             of static values; both can be read from Rust only"
+        ),
+    )
+    .with_fact("dataset", dataset)
+}
+
 #[async_trait]
 impl SchemaProvider for DatasetTables {
     fn table_names(&self) -> Vec<String> {
@@ -58,6 +71,9 @@ impl SchemaProvider for DatasetTables {
     /// dataset nor what exists.
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         let source = Arc::clone(self.listing.source());
+        if name == STATIC_TABLE && source.schema(&self.dataset).await?.timeline(name).is_some() {
+            return Err(static_clash(&self.dataset).into());
+        }
         let mut builder = SegmentStreamTable::builder(source, Arc::clone(&self.dataset));
         if name != STATIC_TABLE {
             builder = builder.index(name);

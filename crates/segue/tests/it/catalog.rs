@@ -257,3 +257,18 @@ async fn settings_of_the_caller_are_kept() {
         ["752"]
     );
 }
+
+#[tokio::test]
+async fn an_index_called_like_the_static_table_is_a_clash_and_not_hidden() {
+    let chunk = ChunkBuilder::new("s", "/a")
+        .id(1)
+        .sequence("_static", [0, 1])
+        .floats("x", [Some(1.0), Some(2.0)])
+        .build();
+    let source = ScriptedSource::new().dataset("d", [chunk]);
+    let session = SegueSession::builder().with_source(Arc::new(source));
+    let session = session.build().await.unwrap();
+    let error = session.sql("SELECT * FROM d._static").await.unwrap_err();
+    let error = find_segue_error(&error).unwrap();
+    assert_eq!(error.code(), ErrorCode::NameClash, "{error}");
+}
