@@ -11,12 +11,18 @@ use crate::tools;
 pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "properties",
-        about: "property tests with 4000 cases each, a hundredth of that where a case is many queries",
+        about: "property tests with 4000 cases each",
         run: || {
             let packages =
                 "package(segue-chunk) + package(segue-segment-stream) + package(segue-error)";
-            tests(packages, "PROPTEST_CASES", "4000")
+            let quick = format!("({packages}) - test(equivalence)");
+            tests(&quick, "PROPTEST_CASES", "4000")
         },
+    },
+    Step {
+        name: "equivalence",
+        about: "60 random datasets, hundreds of queries over each",
+        run: || tests("test(equivalence)", "PROPTEST_CASES", "60"),
     },
     Step {
         name: "fuzz",

@@ -149,7 +149,8 @@ async fn compare(chunks: Vec<Chunk>, x: i64, y: i64, seed: u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(12), ..ProptestConfig::default() })]
+    // Each case is hundreds of queries.
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn the_stream_equals_the_rows_assembled_at_once(
@@ -161,14 +162,6 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
         runtime.block_on(compare(build(&made), x, y, seed));
     }
-}
-
-/// Cases to run: `usual` unless `PROPTEST_CASES` asks for more.
-fn cases(usual: u32) -> u32 {
-    let asked = std::env::var("PROPTEST_CASES")
-        .ok()
-        .and_then(|text| text.parse().ok());
-    asked.map_or(usual, |asked: u32| asked.div_ceil(100).max(usual))
 }
 
 #[tokio::test]
