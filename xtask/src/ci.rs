@@ -100,8 +100,7 @@ fn test() -> Outcome {
         "--no-fail-fast",
     ];
     let mut nextest = tools::NEXTEST.command()?;
-    // Snapshots that differ fail here instead of writing a new file.
-    run_on_stdout(nextest.args(args).env("INSTA_UPDATE", "no"))
+    run_on_stdout(nextest.args(args))
 }
 
 fn doc() -> Outcome {
