@@ -42,7 +42,7 @@ pub use model::{
     Chunk, ChunkId, ComponentName, ComponentValues, EntityPath, RowId, SegmentId, TimeColumn,
     TimeKind, TimeRange, Timeline,
 };
-pub use names::{nearest, suggestion};
+pub use names::suggestion;
 pub use schema::{ComponentColumn, DatasetSchema};
 pub use source::{
     ChunkInfo, ChunkSource, ChunkStream, Compression, EncodedChunk, EntitySelection, PlanRequest,

@@ -7,7 +7,7 @@ const MOST: usize = 3;
 ///
 /// Case is ignored. A candidate counts when it is similar as a whole (Jaro-Winkler) or when one contains
 /// the other.
-pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = name.to_lowercase();
     let mut scored: Vec<(f64, &str)> = candidates
         .into_iter()
