@@ -42,12 +42,17 @@ fn generate(protos: &Path, into: &Path) -> Outcome {
     sources.sort();
 
     let described = protox::compile(&sources, [protos]).map_err(|error| format!("{error:?}"))?;
-    prost_build::Config::new()
-        .bytes(["."])
+    let mut messages = prost_build::Config::new();
+    messages.bytes(["."]);
+    tonic_prost_build::configure()
+        .client_mod_attribute(".", "#[cfg(feature = \"client\")]")
+        .server_mod_attribute(".", "#[cfg(feature = \"server\")]")
+        // Whoever embeds the client connects it himself.
+        .build_transport(false)
         .out_dir(into)
         .include_file("mod.rs")
-        .compile_fds(described)
-        .map_err(|error| format!("prost-build: {error}"))?;
+        .compile_fds_with_config(described, messages)
+        .map_err(|error| format!("tonic-prost-build: {error}"))?;
 
     let mut format = command("rustfmt", &["--edition", "2024"]);
     for name in contents(into)?.keys() {

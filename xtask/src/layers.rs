@@ -37,6 +37,22 @@ const LAYERS: &[Layer] = &[
         never: NETWORK_AND_ENGINE,
     },
     Layer {
+        name: "segue-chunk-client",
+        on: &[
+            "segue-error",
+            "segue-proto",
+            "segue-chunk",
+            // In tests: what is asked has to be answered by somebody.
+            "segue-chunk-server",
+        ],
+        never: &["datafusion"],
+    },
+    Layer {
+        name: "segue-chunk-server",
+        on: &["segue-error", "segue-proto", "segue-chunk"],
+        never: &["datafusion"],
+    },
+    Layer {
         name: "segue-segment-stream",
         on: &["segue-error", "segue-chunk"],
         never: NETWORK,
@@ -47,6 +63,8 @@ const LAYERS: &[Layer] = &[
             "segue-error",
             "segue-proto",
             "segue-chunk",
+            "segue-chunk-client",
+            "segue-chunk-server",
             "segue-segment-stream",
         ],
         never: &[],

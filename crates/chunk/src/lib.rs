@@ -4,12 +4,13 @@
 //! zero or more timelines and nullable list columns, one per component. One or more recordings with the
 //! same id are a *segment*; segments form a *dataset*.
 //!
-//! The crate has four rooms:
+//! The crate has five rooms:
 //!
 //! * [`model`] and [`schema`]: what a chunk and a dataset are;
 //! * [`ChunkDecoder`] and [`EncodedChunk`]: encoded bytes to validated chunks and back;
 //! * [`source`]: the [`ChunkSource`] trait, the seam between where chunks come from and what is done with
 //!   them; [`local`] implements it over folders of `.rrd` files read by [`rrd`];
+//! * [`wire`]: chunks and tables as protocol messages, for clients and servers;
 //! * [`assemble`]: from the chunks of a segment to ordered rows, a pure function over Arrow arrays.
 //!
 //! Nothing here knows a network or a query engine.
@@ -34,6 +35,7 @@ pub mod source;
 #[cfg(any(test, feature = "test-util"))]
 pub mod testing;
 pub mod view;
+pub mod wire;
 
 pub use contents::Contents;
 pub use decode::{ChunkDecoder, decode_unannounced};

@@ -183,6 +183,10 @@ error_codes! {
         "A source delivered a chunk twice or one that nobody asked for.";
     SourceChanged "source_changed" Unavailable Temporary false
         "The data changed while a query was reading it.";
+    InvalidResponse "invalid_response" DataCorruption Persistent false
+        "A server's answer does not follow the protocol.";
+    ServerError "server_error" Unavailable Temporary false
+        "A server failed to answer a request, for a reason of its own.";
     TransportUnavailable "transport_unavailable" Unavailable Temporary true
         "The connection to a server could not be made or broke.";
     Unauthenticated "unauthenticated" Unauthenticated Persistent false

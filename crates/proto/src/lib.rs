@@ -11,6 +11,9 @@
 //! [`bytes::Bytes`]: decoding from a `Bytes` buffer shares that buffer instead
 //! of copying the payload.
 //!
+//! The features `client` and `server` add the two ends of the catalog service over
+//! gRPC, in [`cloud`].
+//!
 //! Decoding checks the protobuf framing and nothing more. Sizes, ids and enum
 //! numbers are claims of the sender; checking them is the work of whoever uses
 //! the message.
@@ -33,5 +36,6 @@
 )]
 mod generated;
 
+pub use generated::rerun::cloud::v1alpha1 as cloud;
 pub use generated::rerun::common::v1alpha1 as common;
 pub use generated::rerun::log_msg::v1alpha1 as log_msg;

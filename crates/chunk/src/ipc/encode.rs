@@ -27,7 +27,6 @@ pub(crate) fn write_batch(batch: &RecordBatch) -> Result<Vec<u8>> {
 /// A stream of the schema `schema` and no batch.
 ///
 /// `unsupported` when the format cannot hold it.
-#[cfg(any(test, feature = "test-util"))]
 pub(crate) fn write_schema(schema: &Schema) -> Result<Vec<u8>> {
     stream(schema, None, IpcWriteOptions::default())
 }

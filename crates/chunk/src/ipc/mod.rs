@@ -17,7 +17,6 @@ pub(crate) mod tests;
 mod types;
 
 pub(crate) use compression::decompress;
-#[cfg(any(test, feature = "test-util"))]
 pub(crate) use encode::{write_batch, write_schema};
 pub(crate) use error::{IpcError, IpcErrorKind};
 pub(crate) use framing::{read_batch, read_schema};

@@ -1,19 +1,15 @@
 //! Single chunks of a recording.
 
-use bytes::Bytes;
-use prost::Message as _;
 use segue_error::Result;
-use segue_proto::common;
-use segue_proto::log_msg::{ArrowMsg, Encoding};
 
 use super::error::damaged;
 use super::frame::{
     Input, MAX_MESSAGE_LEN, MESSAGE_HEADER_LEN, STREAM_HEADER_LEN, announces_chunk,
 };
 use super::read_at::ReadAt;
-use super::store::StoreKey;
 use crate::model::{ChunkId, SegmentId};
 use crate::source::{Compression, EncodedChunk};
+use crate::wire::ArrowMessage;
 
 /// Where a chunk lies in a file, and what must be found there.
 #[derive(Clone, Copy, Debug)]
@@ -93,52 +89,4 @@ pub fn read_chunk(bytes: &dyn ReadAt, name: &str, place: ChunkPlace<'_>) -> Resu
         )));
     }
     Ok(encoded)
-}
-
-/// The message of one chunk.
-pub(super) struct ArrowMessage {
-    pub(super) store: StoreKey,
-    pub(super) is_static: Option<bool>,
-    pub(super) encoded: EncodedChunk,
-}
-
-impl ArrowMessage {
-    /// Reads the body of a message; the reason when it makes no sense. The payload shares `body`.
-    pub(super) fn decode(body: Bytes) -> Result<Self, String> {
-        let message = ArrowMsg::decode(body).map_err(|e| format!("chunk message: {e}"))?;
-        let compression = compression(message.compression())?;
-        if message.encoding() != Encoding::ArrowIpc {
-            return Err(format!("a chunk of unknown encoding {}", message.encoding));
-        }
-        let Some(id) = message.chunk_id else {
-            return Err("a chunk without an id".to_owned());
-        };
-        let store = StoreKey::from_wire(message.store_id)?;
-        let uncompressed_len = match (compression, message.uncompressed_size) {
-            // Need not be stated: nothing was compressed.
-            (Compression::None, 0) => message.payload.len() as u64,
-            (_, size) => size,
-        };
-        let encoded = EncodedChunk {
-            segment: SegmentId::from(std::sync::Arc::clone(&store.recording)),
-            id: ChunkId::from_parts(id.time_ns(), id.inc()),
-            compression,
-            uncompressed_len,
-            payload: message.payload,
-        };
-        Ok(Self {
-            store,
-            is_static: message.is_static,
-            encoded,
-        })
-    }
-}
-
-/// How a payload is compressed; the reason when that is not known.
-pub(super) fn compression(wire: common::Compression) -> Result<Compression, String> {
-    match wire {
-        common::Compression::None => Ok(Compression::None),
-        common::Compression::Lz4 => Ok(Compression::Lz4),
-        common::Compression::Unspecified => Err("compressed in an unknown way".to_owned()),
-    }
 }

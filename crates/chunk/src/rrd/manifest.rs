@@ -8,15 +8,15 @@ use segue_error::Result;
 use segue_proto::common::{EncoderVersion, StoreKind};
 use segue_proto::log_msg::RrdManifest;
 
-use super::chunk::compression;
 use super::columns::{ComponentColumns, TimeColumns};
 use super::error::{damaged, located, unsupported};
 use super::frame::{Input, MESSAGE_HEADER_LEN, STREAM_HEADER_LEN};
 use super::index::{ChunkEntry, StoreIndex};
-use super::store::StoreKey;
 use crate::ipc::{self, IpcError, IpcErrorKind};
 use crate::model::{ChunkId, EntityPath, SegmentId};
 use crate::schema::DatasetSchema;
+use crate::wire::StoreKey;
+use crate::wire::compression;
 
 /// Whether the manifest is of a store with data.
 pub(super) fn is_recording(manifest: &RrdManifest) -> bool {

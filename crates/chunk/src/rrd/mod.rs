@@ -28,7 +28,6 @@ mod index;
 mod manifest;
 mod read_at;
 mod scan;
-mod store;
 
 pub use chunk::{ChunkPlace, read_chunk};
 pub(crate) use error::unreadable;

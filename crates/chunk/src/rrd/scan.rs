@@ -9,15 +9,15 @@ use prost::Message as _;
 use segue_error::{Error, Result};
 use segue_proto::log_msg::{BlueprintActivationCommand, SetStoreInfo};
 
-use super::chunk::ArrowMessage;
 use super::error::{damaged, located};
 use super::frame::{Input, MESSAGE_HEADER_LEN, MessageKind, STREAM_HEADER_LEN};
 use super::index::{ChunkEntry, RecordingIndex, StoreIndex, TimeSpan};
-use super::store::StoreKey;
 use super::{footer, manifest};
 use crate::decode::decode_unannounced;
 use crate::model::{Chunk, ComponentName, SegmentId, TimeRange};
 use crate::schema::SchemaMerger;
+use crate::wire::ArrowMessage;
+use crate::wire::StoreKey;
 
 /// Reads every message. Of each only what the index needs is kept, so that no more than one message is
 /// in memory at a time.

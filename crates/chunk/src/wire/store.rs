@@ -6,15 +6,15 @@ use segue_proto::common;
 
 /// Identity of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct StoreKey {
-    pub(super) is_blueprint: bool,
-    pub(super) recording: Arc<str>,
-    pub(super) application: Option<Arc<str>>,
+pub(crate) struct StoreKey {
+    pub(crate) is_blueprint: bool,
+    pub(crate) recording: Arc<str>,
+    pub(crate) application: Option<Arc<str>>,
 }
 
 impl StoreKey {
     /// The store that a message names; the reason when it names none.
-    pub(super) fn from_wire(id: Option<common::StoreId>) -> Result<Self, String> {
+    pub(crate) fn from_wire(id: Option<common::StoreId>) -> Result<Self, String> {
         let Some(id) = id else {
             return Err("a message names no store".to_owned());
         };
@@ -36,7 +36,7 @@ impl StoreKey {
     }
 
     /// Whether a message that names `self` belongs to the store `known`: the application may be left out.
-    pub(super) fn names(&self, known: &Self) -> bool {
+    pub(crate) fn names(&self, known: &Self) -> bool {
         let application = self.application.is_none() || self.application == known.application;
         self.is_blueprint == known.is_blueprint && self.recording == known.recording && application
     }

@@ -1,0 +1,1 @@
+//! Recordings of a catalog server as a [`ChunkSource`](segue_chunk::ChunkSource).

@@ -1,0 +1,1 @@
+//! Folders of recordings as a catalog server.
