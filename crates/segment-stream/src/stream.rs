@@ -8,7 +8,7 @@ use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::SchemaRef;
 use futures::stream::{BoxStream, Stream, TryStreamExt};
 use segue_chunk::assemble::{Limits, SegmentChunks, assemble, assemble_static, clip};
-use segue_chunk::{Chunk, TimeRange};
+use segue_chunk::{Chunk, TimeRange, Timeline};
 use segue_error::{Error, ErrorCode, Result};
 
 use crate::fetch::Delivery;
@@ -101,7 +101,7 @@ impl Driver {
             let Some(segment) = place.and_then(|place| self.segments.get_mut(place)) else {
                 return Err(ended_early(&self.scan));
             };
-            segment.deliver(chunk, &self.scan);
+            segment.deliver(chunk, self.scan.view.index());
         }
         Ok(())
     }
@@ -157,20 +157,18 @@ impl OpenSegment {
         }
     }
 
-    fn deliver(&mut self, chunk: Arc<Chunk>, scan: &Scan) {
-        let column = scan
-            .view
-            .index()
-            .and_then(|index| chunk.timeline(&index.name));
-        let end = column
-            .and_then(|column| column.bounds())
-            .map(|(_, last)| last);
+    /// Takes the next chunk of the plan, of a table by `index`.
+    fn deliver(&mut self, chunk: Arc<Chunk>, index: Option<&Timeline>) {
         self.delivered += 1;
-        // A chunk without rows has no last value, and no value at all.
-        if chunk.num_rows() > 0 {
-            self.chunks.push(chunk);
-            self.ends.push(end);
+        let column = index.and_then(|index| chunk.timeline(&index.name));
+        // A source that does not know may name chunks that lack the index: they make no row.
+        let is_elsewhere = column.is_none() && !chunk.is_static();
+        if is_elsewhere || chunk.num_rows() == 0 {
+            return;
         }
+        let bounds = column.and_then(|column| column.bounds());
+        self.chunks.push(chunk);
+        self.ends.push(bounds.map(|(_, last)| last));
     }
 
     fn is_complete(&self) -> bool {
@@ -266,4 +264,31 @@ fn ended_early(scan: &Scan) -> Error {
         "segment_stream.stream",
         format!("the chunks of dataset '{dataset}' did not come in the order of the plan"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use segue_chunk::TimeKind;
+    use segue_chunk::testing::ChunkBuilder;
+
+    use super::*;
+
+    #[test]
+    fn only_chunks_that_can_make_rows_are_kept() {
+        let index = Timeline::new("frame", TimeKind::Sequence);
+        let values = || ChunkBuilder::new("s", "/a").floats("x", [Some(1.0)]);
+        let kept = |chunk: ChunkBuilder| {
+            let plan = SegmentPlan {
+                id: "s".into(),
+                chunks: Vec::new(),
+            };
+            let mut segment = OpenSegment::new(Arc::new(plan));
+            segment.deliver(Arc::new(chunk.build()), Some(&index));
+            assert_eq!(segment.delivered, 1);
+            (segment.chunks.len(), segment.ends)
+        };
+        assert_eq!(kept(values().sequence("frame", [7])), (1, vec![Some(7)]));
+        assert_eq!(kept(values()), (1, vec![None]));
+        assert_eq!(kept(values().sequence("other", [7])), (0, vec![]));
+    }
 }
