@@ -1,0 +1,245 @@
+//! What a connection is made of.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use backon::Retryable as _;
+use segue_error::{Error, ErrorCode, Result};
+use segue_proto::cloud::WhoAmIRequest;
+use tonic::Code;
+use tonic::metadata::{AsciiMetadataValue, MetadataMap};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
+
+use crate::address::Address;
+use crate::connection::{Connection, Deadlines, limit};
+use crate::error::Failure;
+use crate::fetch::{Fetch, GrpcFetch};
+use crate::plan::Form;
+use crate::retry::RetryPolicy;
+use crate::source::RemoteSource;
+
+/// What a server says that can answer `FindChunks`.
+const CAN_FIND_CHUNKS: &str = "dataset:find_chunks";
+
+/// Bytes of one stream that may be under way without being read.
+const STREAM_WINDOW: u32 = 4 * 1024 * 1024;
+/// Bytes of all streams of a connection that may be under way without being read.
+const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
+
+type Layer = Box<dyn FnOnce(Arc<dyn Fetch>) -> Arc<dyn Fetch> + Send>;
+
+/// Describes a connection to a catalog server; made by [`RemoteSource::builder`].
+pub struct RemoteSourceBuilder {
+    address: String,
+    token: Option<String>,
+    ca_certificate: Option<Vec<u8>>,
+    client_name: String,
+    connecting: RetryPolicy,
+    connect_timeout: Duration,
+    deadlines: Deadlines,
+    concurrent_requests: usize,
+    layers: Vec<Layer>,
+}
+
+impl RemoteSourceBuilder {
+    pub(crate) fn new(address: &str) -> Self {
+        Self {
+            address: address.to_owned(),
+            token: None,
+            ca_certificate: None,
+            client_name: "segue".to_owned(),
+            connecting: RetryPolicy::default(),
+            connect_timeout: Duration::from_secs(10),
+            deadlines: Deadlines {
+                metadata: Duration::from_secs(60),
+                fetch: Duration::from_secs(300),
+            },
+            concurrent_requests: 32,
+            layers: Vec::new(),
+        }
+    }
+
+    /// Sends this token with every request. It is not shown anywhere.
+    #[must_use]
+    pub fn token(mut self, token: impl Into<String>) -> Self {
+        self.token = Some(token.into());
+        self
+    }
+
+    /// Trusts these certificates (PEM), too, beside those of the system.
+    #[must_use]
+    pub fn ca_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.ca_certificate = Some(pem.into());
+        self
+    }
+
+    /// Name by which the server knows this client, `segue` unless given.
+    #[must_use]
+    pub fn client_name(mut self, name: impl Into<String>) -> Self {
+        self.client_name = name.into();
+        self
+    }
+
+    /// How connecting is tried again.
+    #[must_use]
+    pub fn connect_retries(mut self, policy: RetryPolicy) -> Self {
+        self.connecting = policy;
+        self
+    }
+
+    /// How long one attempt to connect may take, 10 s unless given.
+    #[must_use]
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
+        self
+    }
+
+    /// How long a request about metadata may take to its end, 60 s unless given.
+    #[must_use]
+    pub fn metadata_timeout(mut self, timeout: Duration) -> Self {
+        self.deadlines.metadata = timeout;
+        self
+    }
+
+    /// How long a request for chunks may take to its end, 300 s unless given.
+    #[must_use]
+    pub fn fetch_timeout(mut self, timeout: Duration) -> Self {
+        self.deadlines.fetch = timeout;
+        self
+    }
+
+    /// How many requests to this server may be under way in this process, 32 unless given. The first source
+    /// for a server decides; others share its limit for as long as it is used.
+    #[must_use]
+    pub fn concurrent_requests(mut self, most: usize) -> Self {
+        self.concurrent_requests = most;
+        self
+    }
+
+    /// Wraps what fetches chunks: to try again, to ask twice, or to get bytes in another way. The layer that
+    /// is added last is the outermost.
+    #[must_use]
+    pub fn layer_fetch(
+        mut self,
+        layer: impl FnOnce(Arc<dyn Fetch>) -> Arc<dyn Fetch> + Send + 'static,
+    ) -> Self {
+        self.layers.push(Box::new(layer));
+        self
+    }
+
+    /// Connects, and asks the server what it can do.
+    ///
+    /// `invalid_argument` when the address, the token or a certificate is none; `transport_unavailable` when
+    /// nobody answers, also after the retries; `unauthenticated` or `permission_denied` when the server does
+    /// not want this client; `invalid_response` when it is no catalog server.
+    pub async fn connect(self) -> Result<RemoteSource> {
+        let address: Address = self.address.parse()?;
+        let headers = self.headers()?;
+        let endpoint = self.endpoint(&address)?;
+        let permits = limit(address.authority(), self.concurrent_requests);
+        let attempt = || async {
+            let channel = endpoint.connect().await;
+            let channel = channel.map_err(|error| Failure::of_connecting(&address, error))?;
+            self.greet(&address, channel, &headers, &permits).await
+        };
+        let (connection, form) = attempt
+            .retry(self.connecting.backoff())
+            .when(Error::is_retryable)
+            .await?;
+        let fetch: Arc<dyn Fetch> = Arc::new(GrpcFetch::new(connection.clone()));
+        let fetch = self
+            .layers
+            .into_iter()
+            .fold(fetch, |inner, layer| layer(inner));
+        Ok(RemoteSource::new(address, connection, form, fetch))
+    }
+
+    /// Asks who we are: the first answer shows that the server is one, and what it can do.
+    async fn greet(
+        &self,
+        address: &Address,
+        channel: Channel,
+        headers: &MetadataMap,
+        permits: &Arc<tokio::sync::Semaphore>,
+    ) -> Result<(Connection, Form)> {
+        let permits = Arc::clone(permits);
+        let (address, headers) = (address.clone(), headers.clone());
+        let connection = Connection::new(address, channel, headers, self.deadlines, permits);
+        let call = connection.call("connect to the catalog");
+        let answer = call
+            .unary(WhoAmIRequest {}, async |mut client, request| {
+                client.who_am_i(request).await
+            })
+            .await;
+        let capabilities = match answer {
+            Ok(answer) => answer.capabilities.unwrap_or_default().capabilities,
+            // Older than the question.
+            Err(failure) if failure.is(Code::Unimplemented) => Vec::new(),
+            Err(failure) => return Err(failure.into()),
+        };
+        let form = match capabilities.iter().any(|name| name == CAN_FIND_CHUNKS) {
+            true => Form::FindChunks,
+            false => Form::QueryDataset,
+        };
+        Ok((connection, form))
+    }
+
+    fn headers(&self) -> Result<MetadataMap> {
+        let mut headers = MetadataMap::new();
+        let client = format!("{}/{}", self.client_name, env!("CARGO_PKG_VERSION"));
+        let client: AsciiMetadataValue = client
+            .parse()
+            .map_err(|_| unusable("the name of the client"))?;
+        headers.insert("x-rerun-client-version", client);
+        if let Some(token) = &self.token {
+            let bearer: AsciiMetadataValue = format!("Bearer {token}")
+                .parse()
+                .map_err(|_| unusable("the token"))?;
+            let mut bearer = bearer;
+            bearer.set_sensitive(true);
+            headers.insert("authorization", bearer);
+        }
+        Ok(headers)
+    }
+
+    fn endpoint(&self, address: &Address) -> Result<Endpoint> {
+        let wrong = |error: tonic::transport::Error| {
+            let why = error.to_string();
+            let why = std::error::Error::source(&error).map_or(why, ToString::to_string);
+            let message = format!("no connection to {address} can be described: {why}");
+            Error::new(ErrorCode::InvalidArgument, "client.connect", message)
+        };
+        let endpoint = Endpoint::from_shared(address.http()).map_err(wrong)?;
+        let endpoint = endpoint
+            .connect_timeout(self.connect_timeout)
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW)
+            .http2_keep_alive_interval(Duration::from_secs(30))
+            .keep_alive_timeout(Duration::from_secs(20))
+            .tcp_nodelay(true);
+        if !address.is_tls() {
+            return Ok(endpoint);
+        }
+        let mut tls = ClientTlsConfig::new().with_native_roots();
+        if let Some(pem) = &self.ca_certificate {
+            tls = tls.ca_certificate(Certificate::from_pem(pem));
+        }
+        endpoint.tls_config(tls).map_err(wrong)
+    }
+}
+
+impl fmt::Debug for RemoteSourceBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RemoteSourceBuilder")
+            .field("has_token", &self.token.is_some())
+            .field("client_name", &self.client_name)
+            .field("connecting", &self.connecting)
+            .finish_non_exhaustive()
+    }
+}
+
+fn unusable(what: &str) -> Error {
+    let message = format!("{what} has characters that a header cannot have");
+    Error::new(ErrorCode::InvalidArgument, "client.connect", message)
+}

@@ -1,0 +1,246 @@
+//! Failed calls as Segue's errors.
+
+mod transport;
+
+use std::error::Error as StdError;
+use std::time::Duration;
+
+use segue_error::{Error, ErrorCode};
+use tonic::{Code, Status};
+
+use crate::address::Address;
+
+/// Longest text of a server that goes into an error, in bytes.
+const MAX_TEXT: usize = 300;
+
+/// Why a call failed. What a code means can depend on the call, so it is kept beside the error.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: Option<Code>,
+    error: Error,
+}
+
+impl Failure {
+    /// The call ended with `status`.
+    pub(crate) fn of_status(
+        address: &Address,
+        doing: &str,
+        status: Status,
+        trace_id: Option<String>,
+    ) -> Self {
+        let source = status.source();
+        if source.is_some_and(|source| source.is::<tonic::TimeoutExpired>()) {
+            let error = failed(ErrorCode::TransportUnavailable, address, doing, LATE);
+            return Self::new(None, error, trace_id);
+        }
+        if let Some(source) = source {
+            let (code, why) = transport::explain(source, address);
+            let error = failed(code, address, doing, &why);
+            return Self::new(None, error.with_source(status), trace_id);
+        }
+        let code = status.code();
+        let error = failed(self::code(code), address, doing, &text(&status));
+        Self::new(Some(code), error.with_source(status), trace_id)
+    }
+
+    /// The call did not end within `deadline`.
+    pub(crate) fn of_deadline(
+        address: &Address,
+        doing: &str,
+        deadline: Duration,
+        trace_id: Option<String>,
+    ) -> Self {
+        let why = format!("{LATE} ({} s)", deadline.as_secs_f64());
+        let error = failed(ErrorCode::TransportUnavailable, address, doing, &why);
+        Self::new(None, error, trace_id)
+    }
+
+    /// The connection could not be made.
+    pub(crate) fn of_connecting(address: &Address, error: tonic::transport::Error) -> Self {
+        let (code, why) = transport::explain(&error, address);
+        let told = failed(code, address, "connect to the catalog", &why);
+        Self::new(None, told.with_source(error), None)
+    }
+
+    fn new(code: Option<Code>, error: Error, trace_id: Option<String>) -> Self {
+        let error = match trace_id {
+            Some(id) => error.with_trace_id(id),
+            None => error,
+        };
+        Self { code, error }
+    }
+
+    /// Whether the server answered with `code`.
+    pub(crate) fn is(&self, code: Code) -> bool {
+        self.code == Some(code)
+    }
+
+    /// The same failure as another error code.
+    pub(crate) fn as_code(self, code: ErrorCode) -> Error {
+        let error = Error::new(code, "client.call", self.error.message());
+        let error = match self.error.fact("server").cloned() {
+            Some(server) => error.with_fact("server", server),
+            None => error,
+        };
+        match self.error.trace_id().map(str::to_owned) {
+            Some(id) => error.with_trace_id(id).with_source(self.error),
+            None => error.with_source(self.error),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self { code: None, error }
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        failure.error
+    }
+}
+
+const LATE: &str = "the server did not answer in time";
+
+fn failed(code: ErrorCode, address: &Address, doing: &str, why: &str) -> Error {
+    let message = format!("cannot {doing} at {address}: {why}");
+    Error::new(code, "client.call", message).with_fact("server", address.to_string())
+}
+
+/// What a server's status code means, unless the call knows better.
+fn code(code: Code) -> ErrorCode {
+    match code {
+        Code::Unavailable | Code::Cancelled | Code::DeadlineExceeded => {
+            ErrorCode::TransportUnavailable
+        }
+        Code::Unauthenticated => ErrorCode::Unauthenticated,
+        Code::PermissionDenied => ErrorCode::PermissionDenied,
+        Code::ResourceExhausted => ErrorCode::ServiceOverloaded,
+        Code::Unimplemented => ErrorCode::Unsupported,
+        Code::InvalidArgument => ErrorCode::InvalidArgument,
+        // What the decoder of messages says when one is longer than it may be.
+        Code::OutOfRange => ErrorCode::InvalidResponse,
+        _ => ErrorCode::ServerError,
+    }
+}
+
+/// One line of what the server said.
+fn text(status: &Status) -> String {
+    let said = clean(status.message());
+    match status.code() {
+        Code::Unauthenticated => {
+            let hint = "the server wants a token, or does not accept the one it was given";
+            if said.is_empty() {
+                hint.to_owned()
+            } else {
+                format!("{hint} ({said})")
+            }
+        }
+        code if said.is_empty() => code.description().to_lowercase(),
+        _ => said,
+    }
+}
+
+/// The first line of `text`, without control characters, cut where it is long.
+fn clean(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    let line: String = line
+        .unwrap_or_default()
+        .chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect();
+    if line.len() <= MAX_TEXT {
+        return line;
+    }
+    let end = line.floor_char_boundary(MAX_TEXT);
+    format!("{}…", line.get(..end).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(status: Status) -> Failure {
+        let address = "rerun+http://h:1".parse().unwrap();
+        Failure::of_status(&address, "list datasets", status, Some("t1".to_owned()))
+    }
+
+    #[test]
+    fn a_status_is_a_code_and_a_line_that_names_the_server() {
+        for (status, code, words) in [
+            (
+                Status::unavailable("gone"),
+                ErrorCode::TransportUnavailable,
+                "gone",
+            ),
+            (
+                Status::unauthenticated(""),
+                ErrorCode::Unauthenticated,
+                "token",
+            ),
+            (
+                Status::unauthenticated("expired"),
+                ErrorCode::Unauthenticated,
+                "(expired)",
+            ),
+            (
+                Status::permission_denied("no"),
+                ErrorCode::PermissionDenied,
+                "no",
+            ),
+            (
+                Status::resource_exhausted("busy"),
+                ErrorCode::ServiceOverloaded,
+                "busy",
+            ),
+            (
+                Status::unimplemented(""),
+                ErrorCode::Unsupported,
+                "not implemented",
+            ),
+            (
+                Status::invalid_argument("x"),
+                ErrorCode::InvalidArgument,
+                "x",
+            ),
+            (
+                Status::out_of_range("long"),
+                ErrorCode::InvalidResponse,
+                "long",
+            ),
+            (Status::internal("oops"), ErrorCode::ServerError, "oops"),
+            (Status::data_loss("lost"), ErrorCode::ServerError, "lost"),
+            (Status::not_found("what"), ErrorCode::ServerError, "what"),
+        ] {
+            let grpc = status.code();
+            let failure = of(status);
+            assert!(failure.is(grpc) && !failure.is(Code::Ok));
+            let error = Error::from(failure);
+            assert_eq!(error.code(), code, "{grpc:?}");
+            let message = error.message();
+            assert!(
+                message.starts_with("cannot list datasets at rerun+http://h:1: "),
+                "{message}"
+            );
+            assert!(message.contains(words), "{message}");
+            assert_eq!(error.trace_id(), Some("t1"));
+        }
+    }
+
+    #[test]
+    fn what_a_server_says_is_one_short_printable_line() {
+        assert_eq!(clean("\n  a\u{1b}[2J b\r\nmore"), "a\u{fffd}[2J b");
+        let long = clean(&"ü".repeat(1000));
+        assert!(long.len() < 310 && long.ends_with('…'), "{long}");
+    }
+
+    #[test]
+    fn a_failure_can_mean_something_else_and_keeps_the_rest() {
+        let error = of(Status::not_found("no such chunk")).as_code(ErrorCode::SourceChanged);
+        assert_eq!(error.code(), ErrorCode::SourceChanged);
+        assert!(error.message().ends_with("no such chunk"), "{error}");
+        assert_eq!(error.trace_id(), Some("t1"));
+        assert!(error.fact("server").is_some());
+    }
+}
