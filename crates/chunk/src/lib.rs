@@ -31,6 +31,7 @@ pub mod model;
 mod names;
 pub mod rrd;
 pub mod schema;
+mod segments;
 pub mod source;
 #[cfg(any(test, feature = "test-util"))]
 pub mod testing;

@@ -10,9 +10,9 @@ use tokio::sync::Mutex;
 
 use super::blocking::{self, Stop, Stoppable};
 use super::changed::unless_changed;
+use super::contents::DatasetContents;
 use super::merge;
 use crate::rrd::{FileBytes, FileStamp, RecordingIndex, unreadable};
-use crate::schema::DatasetSchema;
 
 /// How many files are read at once.
 const CONCURRENT: usize = 8;
@@ -31,7 +31,7 @@ pub(super) struct Dataset {
 struct Cache {
     /// One per file.
     indexed: Vec<Option<IndexedFile>>,
-    contents: Option<Arc<Contents>>,
+    contents: Option<Arc<DatasetContents>>,
 }
 
 /// What a file held when it was last read.
@@ -39,22 +39,6 @@ struct Cache {
 pub(super) struct IndexedFile {
     pub(super) stamp: FileStamp,
     pub(super) index: Arc<RecordingIndex>,
-}
-
-/// What a dataset holds.
-#[derive(Debug)]
-pub(super) struct Contents {
-    /// One per file, in order.
-    pub(super) files: Vec<LayerFile>,
-    pub(super) schema: Arc<DatasetSchema>,
-}
-
-/// A file of a dataset.
-#[derive(Clone, Debug)]
-pub(super) struct LayerFile {
-    pub(super) path: PathBuf,
-    pub(super) layer: Arc<str>,
-    pub(super) indexed: IndexedFile,
 }
 
 impl Dataset {
@@ -78,6 +62,11 @@ impl Dataset {
         &self.folder
     }
 
+    /// The recordings of the dataset.
+    pub(super) fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
     /// The file of the given number.
     pub(super) fn file(&self, number: u32) -> Option<&Path> {
         let number = usize::try_from(number).ok()?;
@@ -86,7 +75,7 @@ impl Dataset {
 
     /// What the files hold now. Reads those that were not read yet or have changed. When some fail, the
     /// error is that of the first, and what the others hold is kept for the next time.
-    pub(super) async fn contents(&self) -> Result<Arc<Contents>> {
+    pub(super) async fn contents(&self) -> Result<Arc<DatasetContents>> {
         let mut cache = self.cache.lock().await;
         let files = Arc::clone(&self.files);
         let stamps = blocking::start(move |_| Ok(stamps(&files)))?

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use segue_error::{Error, ErrorCode, Result};
 
-use super::dataset::{Contents, IndexedFile, LayerFile};
+use super::contents::{DatasetContents, Layer};
+use super::dataset::IndexedFile;
 use crate::model::SegmentId;
 use crate::schema::SchemaMerger;
 
@@ -15,37 +16,34 @@ use crate::schema::SchemaMerger;
 ///
 /// `name_clash` when two layers of a segment have one name, `schema_conflict` when two files give a column
 /// different types.
-pub(super) fn merge(files: &[PathBuf], indexed: Vec<IndexedFile>) -> Result<Contents> {
+pub(super) fn merge(files: &[PathBuf], indexed: Vec<IndexedFile>) -> Result<DatasetContents> {
     let mut schema = SchemaMerger::default();
-    let mut layers = BTreeMap::new();
-    let mut layer_files = Vec::with_capacity(indexed.len());
-    for (path, indexed) in files.iter().zip(indexed) {
-        let layer: Arc<str> = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into();
-        for store in &indexed.index.stores {
-            match layers.entry((store.segment.clone(), Arc::clone(&layer))) {
+    let mut known = BTreeMap::new();
+    let mut layers = Vec::with_capacity(indexed.len());
+    for ((file, path), indexed) in (0..).zip(files).zip(indexed) {
+        let stem = path.file_stem().unwrap_or_default();
+        let name: Arc<str> = stem.to_string_lossy().into();
+        for (position, store) in indexed.index.stores.iter().enumerate() {
+            match known.entry((store.segment.clone(), Arc::clone(&name))) {
                 Entry::Vacant(free) => {
                     free.insert(path.as_path());
                 }
                 Entry::Occupied(known) => {
-                    return Err(clash(&store.segment, &layer, known.get(), path));
+                    return Err(clash(&store.segment, &name, known.get(), path));
                 }
             }
             schema.add(&store.schema).map_err(|e| within(e, path))?;
+            layers.push(Layer {
+                name: Arc::clone(&name),
+                path: path.as_path().into(),
+                file,
+                stamp: indexed.stamp,
+                index: Arc::clone(&indexed.index),
+                store: position,
+            });
         }
-        layer_files.push(LayerFile {
-            path: path.clone(),
-            layer,
-            indexed,
-        });
     }
-    Ok(Contents {
-        files: layer_files,
-        schema: Arc::new(schema.finish()),
-    })
+    Ok(DatasetContents::new(schema.finish(), layers))
 }
 
 /// The same error, with the file where it shows.

@@ -3,22 +3,29 @@
 mod blocking;
 mod builder;
 mod changed;
+mod contents;
 mod dataset;
 mod fetch;
 mod key;
 mod listing;
 mod merge;
 mod plan;
+mod segments;
+mod unique;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use arrow::record_batch::RecordBatch;
 use async_trait::async_trait;
 use futures::StreamExt as _;
 use futures::stream;
 use segue_error::{Error, ErrorCode, Result};
 
 pub use builder::LocalSourceBuilder;
+pub use contents::{DatasetContents, Layer};
+pub use unique::UniqueChunks;
 
 use self::dataset::Dataset;
 use crate::names::suggestion;
@@ -47,6 +54,18 @@ impl LocalSource {
         LocalSourceBuilder::default()
     }
 
+    /// What the recordings of a dataset hold now. Reads the index of those that were not read yet or have
+    /// changed. `unknown_dataset` when there is none of that name; the error of the first recording that
+    /// cannot be read.
+    pub async fn contents(&self, dataset: &str) -> Result<Arc<DatasetContents>> {
+        self.dataset(dataset)?.contents().await
+    }
+
+    /// The recordings of a dataset, sorted; `unknown_dataset` when there is none of that name.
+    pub fn files(&self, dataset: &str) -> Result<&[PathBuf]> {
+        Ok(self.dataset(dataset)?.files())
+    }
+
     fn dataset(&self, name: &str) -> Result<&Arc<Dataset>> {
         self.datasets.get(name).ok_or_else(|| {
             let names: Vec<&str> = self.datasets.keys().map(String::as_str).collect();
@@ -68,16 +87,25 @@ impl ChunkSource for LocalSource {
     }
 
     async fn schema(&self, dataset: &str) -> Result<Arc<DatasetSchema>> {
-        let contents = self.dataset(dataset)?.contents().await?;
-        Ok(Arc::clone(&contents.schema))
+        let contents = self.contents(dataset).await?;
+        Ok(Arc::clone(contents.schema()))
     }
 
     async fn plan(&self, request: &PlanRequest) -> Result<Vec<ChunkInfo>> {
-        let contents = self.dataset(&request.dataset)?.contents().await?;
+        let contents = self.contents(&request.dataset).await?;
         let request = request.clone();
         blocking::start(move |_| plan::plan(&contents, &request))?
             .finish()
             .await
+    }
+
+    async fn segment_table(&self, dataset: &str) -> Result<RecordBatch> {
+        let dataset = self.dataset(dataset)?;
+        let contents = dataset.contents().await?;
+        let table = contents
+            .segment_table
+            .get_or_try_init(|| segments::table(dataset, &contents));
+        Ok(table.await?.clone())
     }
 
     fn fetch(&self, dataset: &str, chunks: Vec<ChunkInfo>) -> ChunkStream {

@@ -4,6 +4,12 @@
 pub const KIND: &str = "rerun:kind";
 /// Name of the timeline that an index column holds.
 pub const INDEX_NAME: &str = "rerun:index_name";
+/// Name of the timeline that a column of bounds is about.
+pub const INDEX: &str = "rerun:index";
+/// Kind of that timeline: `duration`, `timestamp` or `sequence`.
+pub const INDEX_KIND: &str = "rerun:index_kind";
+/// Which bound a column of bounds holds: `start` or `end`.
+pub const INDEX_MARKER: &str = "rerun:index_marker";
 /// Entity that a component column belongs to; on a chunk's schema, the entity of the chunk.
 pub const ENTITY_PATH: &str = "rerun:entity_path";
 /// Name of the component in a component column.

@@ -4,6 +4,7 @@ mod encoded;
 mod info;
 mod request;
 
+use arrow::record_batch::RecordBatch;
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 use std::fmt::Debug;
@@ -38,6 +39,15 @@ pub trait ChunkSource: Debug + Send + Sync + 'static {
     /// Reads metadata only. May name more chunks than are needed, never fewer. `unknown_dataset` when
     /// there is none of that name; unknown segments, entities, components and indexes just select nothing.
     async fn plan(&self, request: &PlanRequest) -> Result<Vec<ChunkInfo>>;
+
+    /// The table of segments: one row per segment, ascending by id. `unknown_dataset` when there is none of
+    /// that name.
+    ///
+    /// Its columns are `rerun_segment_id`, `rerun_layer_names` and `rerun_storage_urls` (side by side),
+    /// `rerun_last_updated_at` (nanoseconds since 1970), `rerun_num_chunks` and `rerun_size_bytes` (of all
+    /// layers together), then the static values of recording properties, and per timeline `NAME:start` and
+    /// `NAME:end`, null where a segment has no value on it. Reads metadata and properties only.
+    async fn segment_table(&self, dataset: &str) -> Result<RecordBatch>;
 
     /// Fetches chunks of `dataset` that [`plan`](Self::plan) named. Nothing starts before the first poll;
     /// dropping the stream stops the work.

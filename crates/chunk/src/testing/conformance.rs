@@ -7,6 +7,7 @@ mod catalog;
 mod data;
 mod fetches;
 mod plans;
+mod segments;
 #[cfg(test)]
 mod tests;
 
@@ -101,6 +102,7 @@ impl Expected {
 /// Checks every clause of the contract of [`ChunkSource`] and stops at the first broken one.
 pub async fn check_source(source: &dyn ChunkSource, expected: &Expected) -> Verdict {
     catalog::check(source, expected).await?;
+    segments::check(source, expected).await?;
     plans::check(source, expected).await?;
     fetches::check(source, expected).await
 }

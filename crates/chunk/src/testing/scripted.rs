@@ -6,12 +6,14 @@ mod script;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use arrow::record_batch::RecordBatch;
 use async_trait::async_trait;
 use bytes::Bytes;
 use segue_error::{Error, ErrorCode, Result};
 
-use crate::model::Chunk;
+use crate::model::{Chunk, SegmentId, TimeRange};
 use crate::schema::DatasetSchema;
+use crate::segments::{SegmentRow, segment_table};
 use crate::source::{
     ChunkInfo, ChunkSource, ChunkStream, Compression, EncodedChunk, PlanRequest, TimeSelection,
 };
@@ -201,6 +203,25 @@ impl ChunkSource for ScriptedSource {
         Ok(infos)
     }
 
+    async fn segment_table(&self, dataset: &str) -> Result<RecordBatch> {
+        let found = self.find(dataset)?;
+        let mut rows: BTreeMap<SegmentId, SegmentRow> = BTreeMap::new();
+        for stored in &found.stored {
+            let id = stored.chunk.segment();
+            let row = rows.entry(id.clone()).or_insert_with(|| SegmentRow {
+                segment: id.clone(),
+                layers: Vec::new(),
+                last_updated_ns: None,
+                num_chunks: 0,
+                size_bytes: 0,
+                ranges: BTreeMap::new(),
+                properties: Vec::new(),
+            });
+            stored.count_in(row);
+        }
+        segment_table(&found.schema, rows.into_values().collect())
+    }
+
     fn fetch(&self, dataset: &str, chunks: Vec<ChunkInfo>) -> ChunkStream {
         let fetch = self.counters.change(|counts| {
             counts.fetches += 1;
@@ -214,6 +235,27 @@ impl ChunkSource for ScriptedSource {
 }
 
 impl Stored {
+    /// Adds what is stored to the row of its segment.
+    fn count_in(&self, row: &mut SegmentRow) {
+        if row.layers.iter().all(|(name, _)| *name != self.layer) {
+            let url = format!("memory:///{}/{}", row.segment, self.layer);
+            row.layers.push((Arc::clone(&self.layer), url));
+        }
+        row.num_chunks += 1;
+        row.size_bytes += self.encoded.payload.len() as u64;
+        for column in self.chunk.timelines() {
+            let Some((start, end)) = column.bounds() else {
+                continue;
+            };
+            let name = Arc::clone(&column.timeline.name);
+            let known = row.ranges.entry(name).or_insert(TimeRange::new(start, end));
+            *known = TimeRange::new(known.start.min(start), known.end.max(end));
+        }
+        if self.chunk.is_static() && self.chunk.entity().property_path().is_some() {
+            row.properties.push(Arc::new(self.chunk.clone()));
+        }
+    }
+
     fn info(&self, position: usize, request: &PlanRequest, announced: Announced) -> ChunkInfo {
         let bounds = match &request.time {
             TimeSelection::Static => None,

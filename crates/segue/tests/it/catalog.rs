@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::catalog::CatalogProvider;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use segue::chunk::testing::{ChunkBuilder, ScriptedSource};
@@ -49,6 +50,10 @@ impl ChunkSource for HalfBroken {
 
     async fn plan(&self, request: &PlanRequest) -> Result<Vec<ChunkInfo>> {
         self.0.plan(request).await
+    }
+
+    async fn segment_table(&self, dataset: &str) -> Result<RecordBatch> {
+        self.0.segment_table(dataset).await
     }
 
     fn fetch(&self, dataset: &str, chunks: Vec<ChunkInfo>) -> ChunkStream {

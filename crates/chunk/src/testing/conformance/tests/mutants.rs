@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use arrow::array::{RecordBatch, StringArray, UInt64Array};
+use arrow::compute::take_record_batch;
+use arrow::datatypes::{DataType, Schema};
 use async_trait::async_trait;
 use futures::{FutureExt, StreamExt, stream};
 use segue_error::{Error, Result};
@@ -29,6 +32,16 @@ pub(super) enum Mutation {
     SchemaMissesColumn,
     SchemaForgetsStatic,
     SchemaUnordered,
+    SegmentsOfNothing,
+    SegmentsDescend,
+    SegmentsMissOne,
+    SegmentsMissColumn,
+    SegmentsMissProperty,
+    SegmentsMixProperties,
+    SegmentsMixBounds,
+    SegmentsMixCounts,
+    SegmentsMixLayers,
+    SegmentsRetype,
     PlanOfNothing,
     PlanMissesStatic,
     PlanMissesStart,
@@ -73,6 +86,25 @@ impl Mutation {
         (SchemaMissesColumn, "schema has the columns"),
         (SchemaForgetsStatic, "schema has the columns"),
         (SchemaUnordered, "schema has the columns"),
+        (
+            SegmentsOfNothing,
+            "segment_table of a dataset that does not exist",
+        ),
+        (
+            SegmentsDescend,
+            "segment_table has one row per segment, ascending",
+        ),
+        (
+            SegmentsMissOne,
+            "segment_table has one row per segment, ascending",
+        ),
+        (SegmentsMissColumn, "segment_table has its columns"),
+        (SegmentsMissProperty, "segment_table has its columns"),
+        (SegmentsMixProperties, "property:episode:Episode:task"),
+        (SegmentsMixBounds, "frame:"),
+        (SegmentsMixCounts, "number of chunks"),
+        (SegmentsMixLayers, "layer names"),
+        (SegmentsRetype, "segment_table has its columns"),
         (PlanOfNothing, "plan of a dataset that does not exist"),
         (PlanMissesStatic, MISSING),
         (PlanMissesStart, MISSING),
@@ -211,6 +243,53 @@ impl Mutant {
         }
     }
 
+    fn falsified(&self, table: &RecordBatch) -> RecordBatch {
+        let reversed = |table: &RecordBatch| {
+            let rows = (0..table.num_rows() as u64).rev();
+            take_record_batch(table, &UInt64Array::from_iter_values(rows)).unwrap()
+        };
+        let without = |what: &str| {
+            let fields = table.schema_ref().fields().iter();
+            let kept = fields.enumerate().filter(|(_, f)| !f.name().contains(what));
+            let kept: Vec<usize> = kept.map(|(at, _)| at).collect();
+            table.project(&kept).unwrap()
+        };
+        // The columns that are called so, in the order of other rows.
+        let mixed = |what: &str| {
+            let other = reversed(table);
+            let fields = table.schema_ref().fields().iter();
+            let columns = fields.zip(table.columns()).zip(other.columns());
+            let columns = columns.map(|((field, own), other)| {
+                Arc::clone(if field.name().contains(what) {
+                    other
+                } else {
+                    own
+                })
+            });
+            RecordBatch::try_new(table.schema(), columns.collect()).unwrap()
+        };
+        match self.mutation {
+            SegmentsDescend => reversed(table),
+            SegmentsMissOne => table.slice(0, table.num_rows() - 1),
+            SegmentsMissColumn => without("rerun_size_bytes"),
+            SegmentsMissProperty => without("property:"),
+            SegmentsMixProperties => mixed("property:"),
+            SegmentsMixBounds => mixed("frame:"),
+            SegmentsMixCounts => mixed("rerun_num_chunks"),
+            SegmentsMixLayers => mixed("rerun_layer_names"),
+            SegmentsRetype => {
+                let last = table.num_columns() - 1;
+                let mut columns = table.columns().to_vec();
+                columns[last] = Arc::new(StringArray::new_null(table.num_rows()));
+                let mut fields: Vec<_> = table.schema().fields().iter().cloned().collect();
+                let text = fields[last].as_ref().clone().with_data_type(DataType::Utf8);
+                fields[last] = Arc::new(text);
+                RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap()
+            }
+            _ => table.clone(),
+        }
+    }
+
     fn breaks_off(&self, chunks: &[ChunkInfo]) -> bool {
         let fetch = self.fetches.fetch_add(1, Ordering::Relaxed);
         match self.mutation {
@@ -272,6 +351,15 @@ impl ChunkSource for Mutant {
         let mut infos = self.inner.plan(&self.misunderstood(request)).await?;
         self.falsify(&mut infos, request);
         Ok(infos)
+    }
+
+    async fn segment_table(&self, dataset: &str) -> Result<RecordBatch> {
+        let found = self.inner.segment_table(dataset).await;
+        let table = match (found, self.mutation) {
+            (Err(_), SegmentsOfNothing) => return self.inner.segment_table(DATASET).await,
+            (found, _) => found?,
+        };
+        Ok(self.falsified(&table))
     }
 
     fn fetch(&self, dataset: &str, chunks: Vec<ChunkInfo>) -> ChunkStream {
