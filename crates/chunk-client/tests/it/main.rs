@@ -1,0 +1,14 @@
+//! Remote sources against a server that does as it is told.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod connecting;
+mod copies;
+mod faults;
+mod headers;
+mod reading;
+mod support;
+mod tls;
