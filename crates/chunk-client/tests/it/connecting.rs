@@ -137,7 +137,7 @@ async fn a_server_that_goes_away_breaks_what_is_under_way_and_what_comes_next() 
     let mut chunks = source.fetch(DATASET, plan.clone());
     use futures::StreamExt as _;
     chunks.next().await.unwrap().unwrap();
-    mock.kill().await;
+    mock.kill();
     let error = loop {
         match chunks.next().await.unwrap() {
             Ok(_) => {}

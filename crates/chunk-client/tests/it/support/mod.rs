@@ -13,8 +13,8 @@ use segue_chunk::{
 use segue_chunk_client::{RemoteSource, RemoteSourceBuilder, RetryPolicy};
 use segue_proto::cloud::rerun_cloud_service_server::RerunCloudServiceServer;
 use segue_proto::log_msg::ArrowMsg;
+use tokio::runtime::{self, Runtime};
 use tokio::sync::{Semaphore, mpsc};
-use tokio::task::JoinSet;
 use tonic::Status;
 use tonic::metadata::MetadataMap;
 use tonic::transport::server::TcpIncoming;
@@ -49,7 +49,14 @@ pub(crate) struct Mock {
     pub(crate) address: SocketAddr,
     pub(crate) state: Arc<State>,
     pub(crate) dropped: mpsc::UnboundedReceiver<()>,
-    tasks: JoinSet<()>,
+    /// The server's own, so that its end is the end of every connection.
+    runtime: Option<Runtime>,
+}
+
+impl Drop for Mock {
+    fn drop(&mut self) {
+        self.kill();
+    }
 }
 
 impl Mock {
@@ -75,6 +82,12 @@ impl Mock {
             gate: Arc::new(Semaphore::new(permits)),
             dropped: sender,
         });
+        let runtime = runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let entered = runtime.enter();
         let incoming = TcpIncoming::bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = incoming.local_addr().unwrap();
         let service = RerunCloudServiceServer::from_arc(Arc::clone(&state))
@@ -84,19 +97,21 @@ impl Mock {
             server = server.tls_config(tls).unwrap();
         }
         let serving = server.add_service(service).serve_with_incoming(incoming);
-        let mut tasks = JoinSet::new();
-        tasks.spawn(async move { serving.await.unwrap() });
+        runtime.spawn(serving);
+        drop(entered);
         Self {
             address,
             state,
             dropped,
-            tasks,
+            runtime: Some(runtime),
         }
     }
 
     /// Breaks every connection.
-    pub(crate) async fn kill(&mut self) {
-        self.tasks.shutdown().await;
+    pub(crate) fn kill(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 
     pub(crate) fn url(&self) -> String {
