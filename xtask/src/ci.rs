@@ -3,9 +3,9 @@
 use crate::Outcome;
 use crate::process::{command, run as run_command, run_on_stdout};
 use crate::steps::{self, Step};
-use crate::{codegen, layers, tools};
+use crate::{codegen, interop, layers, tools};
 
-/// Quick ones first.
+/// Quick ones first, and last what needs the programs that the tests build.
 pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "lock",
@@ -56,6 +56,11 @@ pub(crate) const STEPS: &[Step] = &[
         name: "doc",
         about: "the documentation builds and its links resolve",
         run: doc,
+    },
+    Step {
+        name: "interop",
+        about: "Rerun's own server and client, and Segue's, on either side",
+        run: || interop::run(&[]),
     },
 ];
 

@@ -2,6 +2,7 @@
 
 mod ci;
 mod codegen;
+mod interop;
 mod layers;
 mod nightly;
 mod process;
@@ -29,6 +30,11 @@ const TASKS: &[Task] = &[
         name: "nightly",
         usage: "[PART..]  the checks that take too long for every change",
         run: nightly::run,
+    },
+    Task {
+        name: "interop",
+        usage: "[PART..]  Segue against Rerun's own server and client, in two versions",
+        run: interop::run,
     },
     Task {
         name: "codegen",
@@ -78,5 +84,7 @@ fn help(_: &[String]) -> Outcome {
     steps::list(ci::STEPS);
     println!("\nparts of nightly:");
     steps::list(nightly::STEPS);
+    println!("\nparts of interop:");
+    steps::list(interop::STEPS);
     Ok(())
 }

@@ -1,0 +1,65 @@
+//! `cargo xtask interop`: Segue against Rerun's own server and client, in two versions.
+//!
+//! Both come in one Python wheel, from PyPI, pinned by hash; `target/interop` keeps them, so that
+//! only the first run needs the network. Servers listen on the loopback address only.
+
+mod golden;
+mod limits;
+mod peer;
+mod readers;
+mod server;
+
+use self::peer::{NEW, OLD};
+use crate::Outcome;
+use crate::process::run_on_stdout;
+use crate::steps::{self, Step};
+use crate::tools;
+
+pub(crate) const STEPS: &[Step] = &[
+    Step {
+        name: "setup",
+        about: "the official client and server are there, and Segue is built",
+        run: || {
+            peer::set_up()?;
+            build()
+        },
+    },
+    Step {
+        name: "real-0.36",
+        about: "the golden cases in SQL over a real server of 0.36",
+        run: || golden::run(&OLD),
+    },
+    Step {
+        name: "real-0.41",
+        about: "the golden cases in SQL over a real server of 0.41",
+        run: || golden::run(&NEW),
+    },
+    Step {
+        name: "python-0.36",
+        about: "the golden cases by the official client of 0.36 over `segue serve`",
+        run: || readers::run(&OLD),
+    },
+    Step {
+        name: "python-0.41",
+        about: "the golden cases by the official client of 0.41 over `segue serve`",
+        run: || readers::run(&NEW),
+    },
+];
+
+/// Folders of recordings, as servers of both kinds take them.
+const DATASETS: [&str; 2] = [
+    "rrd=examples/recordings/robots",
+    "real=examples/recordings/drive",
+];
+
+/// Runs the named parts, or all of them.
+pub(crate) fn run(named: &[String]) -> Outcome {
+    steps::run(STEPS, named)
+}
+
+/// Builds the tests and with them the program `segue`, with the features of the gate, so that
+/// nothing is built twice.
+fn build() -> Outcome {
+    let args = ["nextest", "run", "--locked", "--workspace", "--no-run"];
+    run_on_stdout(tools::NEXTEST.command()?.args(args))
+}
