@@ -126,15 +126,9 @@ fn table_schema(
     components: &[ComponentColumn],
 ) -> Result<SchemaRef> {
     let segment = Field::new(keys::SEGMENT_ID_COLUMN, DataType::Utf8, false);
-    let timelines = timelines.iter().map(|timeline| {
-        let name = timeline.name.to_string();
-        let metadata = [
-            (keys::KIND.to_owned(), "index".to_owned()),
-            (keys::INDEX_NAME.to_owned(), name.clone()),
-        ];
-        let nullable = index != Some(timeline);
-        Field::new(name, timeline.kind.data_type(), nullable).with_metadata(metadata.into())
-    });
+    let timelines = timelines
+        .iter()
+        .map(|timeline| timeline.field(index != Some(timeline)));
     let components = components.iter().map(ComponentColumn::field);
     let fields: Vec<Field> = std::iter::once(segment)
         .chain(timelines)

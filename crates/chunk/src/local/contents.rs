@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow::record_batch::RecordBatch;
 use tokio::sync::OnceCell;
+use url::Url;
 
 use super::key;
 use crate::model::{SegmentId, TimeRange};
@@ -94,6 +95,19 @@ impl Layer {
     /// Its columns and chunks.
     pub fn store(&self) -> &StoreIndex {
         &self.index.stores[self.store]
+    }
+
+    /// Address of the recording: a `file://` URL, or its path where it has none.
+    pub fn address(&self) -> String {
+        let absolute = std::path::absolute(&self.path).ok();
+        let url = absolute.and_then(|path| Url::from_file_path(path).ok());
+        url.map_or_else(|| self.path.display().to_string(), String::from)
+    }
+
+    /// Bytes of all its chunks, as they are stored.
+    pub fn size_bytes(&self) -> u64 {
+        let chunks = self.store().chunks.iter();
+        chunks.fold(0, |sum, chunk| sum.saturating_add(chunk.len))
     }
 
     /// What [`LocalSource::fetch`](super::LocalSource) needs of `chunk`, which is one of this layer, and

@@ -8,6 +8,7 @@ mod dataset;
 mod fetch;
 mod key;
 mod listing;
+mod manifest;
 mod merge;
 mod plan;
 mod segments;
@@ -22,6 +23,7 @@ use async_trait::async_trait;
 use futures::StreamExt as _;
 use futures::stream;
 use segue_error::{Error, ErrorCode, Result};
+use segue_proto::log_msg::RrdManifest;
 
 pub use builder::LocalSourceBuilder;
 pub use contents::{DatasetContents, Layer};
@@ -59,6 +61,15 @@ impl LocalSource {
     /// cannot be read.
     pub async fn contents(&self, dataset: &str) -> Result<Arc<DatasetContents>> {
         self.dataset(dataset)?.contents().await
+    }
+
+    /// The manifest of `layer` as its recording has it; `None` when the recording has no footer.
+    /// `source_changed` when the recording is not what it was when the layer was read.
+    pub async fn manifest(&self, layer: &Layer) -> Result<Option<RrdManifest>> {
+        let layer = layer.clone();
+        blocking::start(move |stop| manifest::read(&layer, stop))?
+            .finish()
+            .await
     }
 
     /// The recordings of a dataset, sorted; `unknown_dataset` when there is none of that name.

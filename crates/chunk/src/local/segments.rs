@@ -1,13 +1,11 @@
 //! The table of segments of a folder.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow::record_batch::RecordBatch;
 use futures::TryStreamExt as _;
 use segue_error::Result;
-use url::Url;
 
 use super::contents::{DatasetContents, Layer};
 use super::dataset::Dataset;
@@ -30,7 +28,9 @@ pub(super) async fn table(
             layers: layers.iter().map(layer).collect(),
             last_updated_ns: layers.iter().map(|layer| layer.stamp().modified_ns).max(),
             num_chunks: chunks(layers).count() as u64,
-            size_bytes: chunks(layers).fold(0, |sum: u64, chunk| sum.saturating_add(chunk.len)),
+            size_bytes: layers
+                .iter()
+                .fold(0, |sum: u64, layer| sum.saturating_add(layer.size_bytes())),
             ranges: ranges(layers),
             properties: properties.remove(segment).unwrap_or_default(),
         });
@@ -79,14 +79,7 @@ fn chunks(layers: &[Layer]) -> impl Iterator<Item = &crate::rrd::ChunkEntry> {
 
 /// Name and address of a layer.
 fn layer(layer: &Layer) -> (Arc<str>, String) {
-    (Arc::clone(layer.name()), address(layer.path()))
-}
-
-/// The address of the file at `path`; the path as it is where it has none.
-fn address(path: &Path) -> String {
-    let absolute = std::path::absolute(path).ok();
-    let url = absolute.and_then(|path| Url::from_file_path(path).ok());
-    url.map_or_else(|| path.display().to_string(), String::from)
+    (Arc::clone(layer.name()), layer.address())
 }
 
 /// First and last value on each timeline.

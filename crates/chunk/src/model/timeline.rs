@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType, TimeUnit};
+use arrow::datatypes::{DataType, Field, TimeUnit};
+
+use crate::schema::keys;
 
 /// What the 64 bit numbers of a timeline mean. The order of the variants is the order of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,6 +52,13 @@ impl Timeline {
             kind,
             name: name.into(),
         }
+    }
+
+    /// The field of the column of such times, with its metadata.
+    pub(crate) fn field(&self, nullable: bool) -> Field {
+        let metadata = [(keys::KIND, "index"), (keys::INDEX_NAME, &*self.name)];
+        let metadata = metadata.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        Field::new(&*self.name, self.kind.data_type(), nullable).with_metadata(metadata.into())
     }
 }
 

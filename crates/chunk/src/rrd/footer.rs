@@ -3,13 +3,16 @@
 use bytes::Bytes;
 use prost::Message as _;
 use segue_error::Result;
-use segue_proto::log_msg::RrdFooter;
+use segue_proto::log_msg::{RrdFooter, RrdManifest};
 use xxhash_rust::xxh32::xxh32;
 
 use super::error::{damaged, unsupported};
 use super::frame::{FOURCC, Input, MAX_MESSAGE_LEN, MESSAGE_HEADER_LEN, STREAM_HEADER_LEN};
 use super::index::{RecordingIndex, StoreIndex};
 use super::manifest;
+use super::read_at::ReadAt;
+use crate::model::SegmentId;
+use crate::wire::StoreKey;
 
 /// Mark at the end of a file with a footer.
 const MARK: [u8; 8] = *b"RRF2FOOT";
@@ -88,11 +91,7 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
 
 /// Reads the footer at `span` and makes the index of it.
 pub(super) fn read(input: Input<'_>, span: FooterSpan) -> Result<RecordingIndex> {
-    let body = Bytes::from(input.read(span.offset, span.len)?);
-    if xxh32(&body, SEED) != span.checksum {
-        return Err(damaged(input.name, span.offset, "footer checksum mismatch"));
-    }
-    let footer = decode(input, span.offset, body)?;
+    let footer = checked(input, span)?;
     let mut stores: Vec<StoreIndex> = Vec::new();
     for manifest in &footer.manifests {
         if manifest::is_recording(manifest) {
@@ -101,6 +100,42 @@ pub(super) fn read(input: Input<'_>, span: FooterSpan) -> Result<RecordingIndex>
     }
     stores.retain(|store| !store.chunks.is_empty());
     Ok(RecordingIndex { stores })
+}
+
+/// The footer at `span`.
+fn checked(input: Input<'_>, span: FooterSpan) -> Result<RrdFooter> {
+    let body = Bytes::from(input.read(span.offset, span.len)?);
+    if xxh32(&body, SEED) != span.checksum {
+        return Err(damaged(input.name, span.offset, "footer checksum mismatch"));
+    }
+    decode(input, span.offset, body)
+}
+
+/// The manifest of the store that holds `segment` of `application`, as the footer of the recording `bytes` has
+/// it; `None` without a footer. Errors call the recording `name`, and are those of
+/// [`RecordingIndex::read`].
+pub fn read_manifest(
+    bytes: &dyn ReadAt,
+    name: &str,
+    segment: &SegmentId,
+    application: Option<&str>,
+) -> Result<Option<RrdManifest>> {
+    let input = Input { bytes, name };
+    let Some(span) = find(input)? else {
+        return Ok(None);
+    };
+    let footer = checked(input, span)?;
+    for manifest in footer.manifests {
+        if manifest::is_recording(&manifest) {
+            let store = StoreKey::from_wire(manifest.store_id.clone())
+                .map_err(|reason| damaged(name, span.offset, reason))?;
+            if *store.recording == *segment.as_str() && store.application.as_deref() == application
+            {
+                return Ok(Some(manifest));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// The footer in an end message whose body stands at `offset`.

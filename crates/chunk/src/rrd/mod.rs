@@ -31,5 +31,6 @@ mod scan;
 
 pub use chunk::{ChunkPlace, read_chunk};
 pub(crate) use error::unreadable;
+pub use footer::read_manifest;
 pub use index::{ChunkEntry, RecordingIndex, StoreIndex, TimeSpan};
 pub use read_at::{FileBytes, FileStamp, ReadAt};

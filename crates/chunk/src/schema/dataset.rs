@@ -40,6 +40,22 @@ impl DatasetSchema {
         Ok(merger.finish())
     }
 
+    /// The schema as catalogs state it: row id, timelines, components, each with its metadata.
+    pub fn to_arrow(&self) -> Schema {
+        let metadata = [
+            (keys::KIND, "control"),
+            ("ARROW:extension:name", "rerun.datatypes.TUID"),
+            ("ARROW:extension:metadata", r#"{"namespace":"row"}"#),
+        ];
+        let metadata = metadata.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let row_id = Field::new(keys::ROW_ID_COLUMN, DataType::FixedSizeBinary(16), false);
+        let timelines = self.timelines.iter().map(|timeline| timeline.field(true));
+        let components = self.components.iter().map(ComponentColumn::field);
+        let row_id = [row_id.with_metadata(metadata.into())].into_iter();
+        let fields: Vec<Field> = row_id.chain(timelines).chain(components).collect();
+        Schema::new(fields)
+    }
+
     /// The timeline called `name`.
     pub fn timeline(&self, name: &str) -> Option<&Timeline> {
         self.timelines.iter().find(|t| &*t.name == name)

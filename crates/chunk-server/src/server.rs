@@ -1,0 +1,100 @@
+//! The server, listening.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::middleware;
+use axum::routing::get;
+use segue_error::{Error, ErrorCode, Result};
+use segue_proto::cloud::rerun_cloud_service_server::RerunCloudServiceServer;
+use tokio::net::TcpListener;
+use tonic::service::Routes;
+use tonic::transport::Server;
+use tonic::transport::server::TcpIncoming;
+
+use crate::http::{self, Gate};
+use crate::service::Service;
+
+/// Longest request, in bytes: some hundred thousand keys.
+pub const MAX_REQUEST_BYTES: usize = 64 << 20;
+
+/// How long a connection may be silent before the client is asked whether it is there.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
+/// How long the client has to say so.
+const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A server that listens.
+pub struct BoundServer {
+    server: Server,
+    routes: Routes,
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl fmt::Debug for BoundServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BoundServer")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}
+
+impl BoundServer {
+    pub(crate) fn new(
+        server: Server,
+        service: Service,
+        gate: Gate,
+        listener: TcpListener,
+    ) -> Result<Self> {
+        let address = listener.local_addr().map_err(|error| failed(&error))?;
+        let service = RerunCloudServiceServer::new(service)
+            .max_decoding_message_size(MAX_REQUEST_BYTES)
+            .max_encoding_message_size(usize::MAX);
+        let mut routes = Routes::new(service);
+        let router = std::mem::take(routes.axum_router_mut());
+        *routes.axum_router_mut() = router
+            .route(http::VERSION_PATH, get(http::version))
+            .layer(middleware::from_fn_with_state(gate, http::around));
+        Ok(Self {
+            server,
+            routes,
+            listener,
+            address,
+        })
+    }
+
+    /// Where it listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `shutdown` is done: from then on nobody can connect, and answers that have begun are
+    /// finished. Returns when the last of them is. A client that does not take its answer can make that
+    /// take forever; dropping the future does not wait for it.
+    ///
+    /// `transport_unavailable` when the server cannot go on.
+    pub async fn serve(self, shutdown: impl Future<Output = ()>) -> Result<()> {
+        let incoming = TcpIncoming::from(self.listener).with_nodelay(Some(true));
+        self.server
+            .accept_http1(true)
+            .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
+            .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
+            .add_routes(self.routes)
+            .serve_with_incoming_shutdown(incoming, shutdown)
+            .await
+            .map_err(|error| failed(&error))
+    }
+}
+
+fn failed(error: &(dyn std::error::Error + 'static)) -> Error {
+    let message = format!("cannot serve: {}", chain(error));
+    Error::new(ErrorCode::TransportUnavailable, "server.serve", message)
+}
+
+/// An error and its causes, in one line.
+pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    let texts: Vec<String> = causes.map(ToString::to_string).collect();
+    texts.join(": ")
+}
