@@ -66,7 +66,8 @@ fn run(command: &mut Command) -> Result<(String, Outcome), String> {
     Ok((printed, outcome))
 }
 
-#[cfg(test)]
+// Where `ulimit` and `timeout` are what is expected of them.
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::{Limits, limited, quiet, shown};
 

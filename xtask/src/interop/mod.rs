@@ -19,30 +19,27 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "setup",
         about: "the official client and server are there, and Segue is built",
-        run: || {
-            peer::set_up()?;
-            build()
-        },
+        run: || built(peer::set_up),
     },
     Step {
         name: "real-0.36",
         about: "the golden cases in SQL over a real server of 0.36",
-        run: || golden::run(&OLD),
+        run: || built(|| golden::run(&OLD)),
     },
     Step {
         name: "real-0.41",
         about: "the golden cases in SQL over a real server of 0.41",
-        run: || golden::run(&NEW),
+        run: || built(|| golden::run(&NEW)),
     },
     Step {
         name: "python-0.36",
         about: "the golden cases by the official client of 0.36 over `segue serve`",
-        run: || readers::run(&OLD),
+        run: || built(|| readers::run(&OLD)),
     },
     Step {
         name: "python-0.41",
         about: "the golden cases by the official client of 0.41 over `segue serve`",
-        run: || readers::run(&NEW),
+        run: || built(|| readers::run(&NEW)),
     },
 ];
 
@@ -58,8 +55,9 @@ pub(crate) fn run(named: &[String]) -> Outcome {
 }
 
 /// Builds the tests and with them the program `segue`, with the features of the gate, so that
-/// nothing is built twice.
-fn build() -> Outcome {
+/// nothing is built twice; then goes on.
+fn built(then: impl FnOnce() -> Outcome) -> Outcome {
     let args = ["nextest", "run", "--locked", "--workspace", "--no-run"];
-    run_on_stdout(tools::NEXTEST.command()?.args(args))
+    run_on_stdout(tools::NEXTEST.command()?.args(args))?;
+    then()
 }

@@ -16,7 +16,8 @@ pub(super) fn run(peer: &Peer) -> Outcome {
     let real = server::real(peer)?;
     let segue = server::segue()?;
     let outcome = read(peer, [&real.url, &segue.url]);
-    segue.end(outcome)
+    segue.end(outcome)?;
+    real.end(Ok(()))
 }
 
 fn read(peer: &Peer, urls: [&str; 2]) -> Outcome {

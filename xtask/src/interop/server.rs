@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -85,7 +85,10 @@ fn start(name: &str, mut serve: Command) -> Result<Server, String> {
             server.url = format!("rerun+http://{address}");
             Ok(server)
         }
-        Err(why) => Err(server.failed(&format!("{name} {why}"))),
+        Err(why) => {
+            let (_, words) = server.stop();
+            Err(last_words(&format!("{name} {why}"), words))
+        }
     }
 }
 
@@ -134,24 +137,22 @@ fn version(address: SocketAddr) -> Result<String, String> {
 }
 
 impl Server {
-    /// Passes an outcome on, with the server's last words if it is a failure. The server ends.
+    /// Ends the server, and passes an outcome on; as a failure with the server's last words. Not to
+    /// end well when asked is a failure, too.
     pub(super) fn end(mut self, outcome: Outcome) -> Outcome {
-        match outcome {
-            Ok(()) => Ok(()),
-            Err(why) => Err(self.failed(&why)),
-        }
+        let (status, words) = self.stop();
+        outcome
+            .and_then(|()| match status {
+                Some(status) if status.success() => Ok(()),
+                status => Err(format!("{} ended with {status:?}", self.url)),
+            })
+            .map_err(|why| last_words(&why, words))
     }
 
-    fn failed(&mut self, why: &str) -> String {
-        let lines = self.stop();
-        let lines = Vec::from(lines).join("\n");
-        format!("{why}\nthe server's last words, all are in target/interop/logs:\n{lines}")
-    }
-
-    /// Asks it to end, and waits until it has.
-    fn stop(&mut self) -> VecDeque<String> {
+    /// Asks it to end, and waits until it has; gives how it ended, and its last lines.
+    fn stop(&mut self) -> (Option<ExitStatus>, VecDeque<String>) {
         let Some(reading) = self.reading.take() else {
-            return VecDeque::new();
+            return (None, VecDeque::new());
         };
         let id = self.child.id().to_string();
         if output(&mut command("kill", &["-TERM", &id])).is_err() {
@@ -159,9 +160,14 @@ impl Server {
             let _ = self.child.kill();
         }
         // Bounded: see `limited`.
-        let _ = self.child.wait();
-        reading.join().unwrap_or_default()
+        let status = self.child.wait().ok();
+        (status, reading.join().unwrap_or_default())
     }
+}
+
+fn last_words(why: &str, words: VecDeque<String>) -> String {
+    let words = Vec::from(words).join("\n");
+    format!("{why}\nthe server's last words, all are in target/interop/logs:\n{words}")
 }
 
 impl Drop for Server {
