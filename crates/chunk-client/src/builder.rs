@@ -9,7 +9,7 @@ use segue_error::{Error, ErrorCode, Result};
 use segue_proto::cloud::WhoAmIRequest;
 use tonic::Code;
 use tonic::metadata::{AsciiMetadataValue, MetadataMap};
-use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
+use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
 
 use crate::address::Address;
 use crate::connection::{Connection, Deadlines, limit};
@@ -39,6 +39,7 @@ pub struct RemoteSourceBuilder {
     connect_timeout: Duration,
     deadlines: Deadlines,
     concurrent_requests: usize,
+    old_form: bool,
     layers: Vec<Layer>,
 }
 
@@ -56,6 +57,7 @@ impl RemoteSourceBuilder {
                 fetch: Duration::from_secs(300),
             },
             concurrent_requests: 32,
+            old_form: false,
             layers: Vec::new(),
         }
     }
@@ -117,6 +119,14 @@ impl RemoteSourceBuilder {
         self
     }
 
+    /// Plans in the form of version 0.36 (`QueryDataset`), even where the server can do that of 0.41: for
+    /// comparing the two, or around a fault in one.
+    #[must_use]
+    pub fn plan_by_query_dataset(mut self) -> Self {
+        self.old_form = true;
+        self
+    }
+
     /// Wraps what fetches chunks: to try again, to ask twice, or to get bytes in another way. The layer that
     /// is added last is the outermost.
     #[must_use]
@@ -138,10 +148,19 @@ impl RemoteSourceBuilder {
         let headers = self.headers()?;
         let endpoint = self.endpoint(&address)?;
         let permits = limit(address.authority(), self.concurrent_requests);
+        let (deadlines, old_form) = (self.deadlines, self.old_form);
         let attempt = || async {
             let channel = endpoint.connect().await;
             let channel = channel.map_err(|error| Failure::of_connecting(&address, error))?;
-            self.greet(&address, channel, &headers, &permits).await
+            let (address, headers, permits) =
+                (address.clone(), headers.clone(), Arc::clone(&permits));
+            let connection = Connection::new(address, channel, headers, deadlines, permits);
+            let can_find = greet(&connection).await?;
+            let form = match can_find && !old_form {
+                true => Form::FindChunks,
+                false => Form::QueryDataset,
+            };
+            Ok((connection, form))
         };
         let (connection, form) = attempt
             .retry(self.connecting.backoff())
@@ -153,36 +172,6 @@ impl RemoteSourceBuilder {
             .into_iter()
             .fold(fetch, |inner, layer| layer(inner));
         Ok(RemoteSource::new(address, connection, form, fetch))
-    }
-
-    /// Asks who we are: the first answer shows that the server is one, and what it can do.
-    async fn greet(
-        &self,
-        address: &Address,
-        channel: Channel,
-        headers: &MetadataMap,
-        permits: &Arc<tokio::sync::Semaphore>,
-    ) -> Result<(Connection, Form)> {
-        let permits = Arc::clone(permits);
-        let (address, headers) = (address.clone(), headers.clone());
-        let connection = Connection::new(address, channel, headers, self.deadlines, permits);
-        let call = connection.call("connect to the catalog");
-        let answer = call
-            .unary(WhoAmIRequest {}, async |mut client, request| {
-                client.who_am_i(request).await
-            })
-            .await;
-        let capabilities = match answer {
-            Ok(answer) => answer.capabilities.unwrap_or_default().capabilities,
-            // Older than the question.
-            Err(failure) if failure.is(Code::Unimplemented) => Vec::new(),
-            Err(failure) => return Err(failure.into()),
-        };
-        let form = match capabilities.iter().any(|name| name == CAN_FIND_CHUNKS) {
-            true => Form::FindChunks,
-            false => Form::QueryDataset,
-        };
-        Ok((connection, form))
     }
 
     fn headers(&self) -> Result<MetadataMap> {
@@ -226,6 +215,25 @@ impl RemoteSourceBuilder {
             tls = tls.ca_certificate(Certificate::from_pem(pem));
         }
         endpoint.tls_config(tls).map_err(wrong)
+    }
+}
+
+/// Asks who we are: the first answer shows that the server is one, and whether it can answer `FindChunks`.
+async fn greet(connection: &Connection) -> Result<bool> {
+    let call = connection.call("connect to the catalog");
+    let answer = call
+        .unary(WhoAmIRequest {}, async |mut client, request| {
+            client.who_am_i(request).await
+        })
+        .await;
+    match answer {
+        Ok(answer) => {
+            let can = answer.capabilities.unwrap_or_default().capabilities;
+            Ok(can.iter().any(|name| name == CAN_FIND_CHUNKS))
+        }
+        // Older than the question.
+        Err(failure) if failure.is(Code::Unimplemented) => Ok(false),
+        Err(failure) => Err(failure.into()),
     }
 }
 

@@ -125,6 +125,14 @@ impl Catalog {
         }
     }
 
+    /// `unknown_dataset` unless there is a dataset called `name`, as far as is known.
+    pub(crate) async fn check(&self, name: &str) -> Result<()> {
+        match self.known(name) {
+            Some(_) => Ok(()),
+            None => self.find(name).await.map(|_| ()),
+        }
+    }
+
     fn known(&self, name: &str) -> Option<Arc<Entry>> {
         let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         entries.get(name).cloned()

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use async_trait::async_trait;
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use segue_chunk::wire::decode_schema;
 use segue_chunk::{ChunkInfo, ChunkSource, ChunkStream, DatasetSchema, PlanRequest};
 use segue_error::{Error, ErrorCode, Result};
@@ -25,7 +26,7 @@ use crate::segments;
 pub struct RemoteSource {
     address: Address,
     connection: Connection,
-    catalog: Catalog,
+    catalog: Arc<Catalog>,
     form: Form,
     fetch: Arc<dyn Fetch>,
 }
@@ -44,7 +45,7 @@ impl RemoteSource {
     ) -> Self {
         Self {
             address,
-            catalog: Catalog::new(connection.clone()),
+            catalog: Arc::new(Catalog::new(connection.clone())),
             connection,
             form,
             fetch,
@@ -96,8 +97,15 @@ impl ChunkSource for RemoteSource {
         self.catalog.read(&request.dataset, read).await
     }
 
-    fn fetch(&self, _dataset: &str, chunks: Vec<ChunkInfo>) -> ChunkStream {
-        // A chunk key says all there is to say.
-        self.fetch.fetch(chunks)
+    fn fetch(&self, dataset: &str, chunks: Vec<ChunkInfo>) -> ChunkStream {
+        let (catalog, fetch) = (Arc::clone(&self.catalog), Arc::clone(&self.fetch));
+        let dataset = dataset.to_owned();
+        stream::once(async move {
+            // A chunk key says all there is to say; who has one knows the dataset, and it costs no request.
+            catalog.check(&dataset).await?;
+            Ok::<_, Error>(fetch.fetch(chunks))
+        })
+        .try_flatten()
+        .boxed()
     }
 }

@@ -7,14 +7,25 @@ mod args;
 mod exit;
 mod output;
 mod query;
+mod secret;
+mod serve;
+mod signals;
+mod source;
 mod terminal;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
+use mimalloc::MiMalloc;
+
 use crate::args::{Cli, Command};
 use crate::exit::Failure;
+
+/// Gives memory back that is not used, whichever thread has freed it: a server or a query that holds little
+/// also takes little.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -27,6 +38,7 @@ fn main() -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Query(args) => runtime.block_on(query::run(args)),
+        Command::Serve(args) => runtime.block_on(serve::run(args)),
     };
     // A task that is stuck in a write to a full pipe must not keep the process alive.
     runtime.shutdown_background();

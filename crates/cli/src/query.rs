@@ -1,22 +1,20 @@
 //! `segue query`.
 
-use std::future::{Future, pending};
 use std::io::{self, BufWriter, Write};
 use std::pin::pin;
-use std::sync::Arc;
 
 use futures::{StreamExt, poll};
 use segue::SegueSession;
-use segue::chunk::LocalSource;
 use tokio::task::{JoinSet, block_in_place};
 
-use crate::args::{QueryArgs, Recordings};
+use crate::args::QueryArgs;
 use crate::exit::Failure;
 use crate::output::Output;
+use crate::{signals, source};
 
 /// Prints the answer to the statement, or stops at Ctrl-C.
 pub(crate) async fn run(args: QueryArgs) -> Result<(), Failure> {
-    let mut interrupt = pin!(ctrl_c(tokio::signal::ctrl_c()));
+    let mut interrupt = pin!(signals::ctrl_c());
     // The first poll is what installs the handler: before the query, so that no Ctrl-C is missed.
     if poll!(&mut interrupt).is_ready() {
         return Err(Failure::Interrupted);
@@ -35,28 +33,9 @@ pub(crate) async fn run(args: QueryArgs) -> Result<(), Failure> {
     }
 }
 
-/// Ends with `signal`, and never where there is none: who cannot be interrupted still gets an answer.
-async fn ctrl_c(signal: impl Future<Output = io::Result<()>>) {
-    match signal.await {
-        Ok(()) => {}
-        Err(_) => pending().await,
-    }
-}
-
 async fn answer(args: QueryArgs) -> Result<(), Failure> {
-    let mut source = LocalSource::builder();
-    for recordings in &args.recordings {
-        source = match recordings {
-            Recordings::Folder(dir) => source.folder(dir),
-            Recordings::Dataset(name, dir) => source.dataset(name, dir),
-        };
-    }
-    // Lists the files of the folders.
-    let source = block_in_place(|| source.build())?;
-    let session = SegueSession::builder()
-        .with_source(Arc::new(source))
-        .build()
-        .await?;
+    let source = source::open(&args).await?;
+    let session = SegueSession::builder().with_source(source).build().await?;
     let mut rows = session.sql(&args.sql).await?.execute_stream().await?;
 
     let out = BufWriter::new(io::stdout());
@@ -67,20 +46,4 @@ async fn answer(args: QueryArgs) -> Result<(), Failure> {
     }
     block_in_place(|| output.finish()?.flush())?;
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::future::ready;
-
-    use futures::FutureExt;
-
-    use super::ctrl_c;
-
-    #[test]
-    fn only_a_signal_that_came_is_ctrl_c() {
-        assert_eq!(ctrl_c(ready(Ok(()))).now_or_never(), Some(()));
-        let unheard = ready(Err(std::io::ErrorKind::Unsupported.into()));
-        assert_eq!(ctrl_c(unheard).now_or_never(), None);
-    }
 }

@@ -1,6 +1,6 @@
 //! Recordings as SQL tables.
 //!
-//! A folder of `.rrd` recordings, or any other [`ChunkSource`](chunk::ChunkSource), becomes a catalog in
+//! A folder of `.rrd` recordings, a catalog server, or any other [`ChunkSource`](chunk::ChunkSource), becomes a catalog in
 //! which datasets are schemas and indexes are tables. Rows are streamed in the order of
 //! `(rerun_segment_id, index)`; nothing is imported first.
 //!
@@ -49,7 +49,8 @@
 //! # What is where
 //!
 //! This crate is the one dependency that an engine needs: [`chunk`] has recordings and sources, [`stream`]
-//! the tables, [`Error`] is the error of all of them.
+//! the tables, [`Error`] is the error of all of them. Behind the feature `client` (on by default), `client`
+//! reads from catalog servers; behind `server`, `server` is one.
 
 mod catalog;
 mod install;
@@ -57,6 +58,10 @@ mod message;
 mod session;
 
 pub use segue_chunk as chunk;
+#[cfg(feature = "client")]
+pub use segue_chunk_client as client;
+#[cfg(feature = "server")]
+pub use segue_chunk_server as server;
 pub use segue_segment_stream as stream;
 
 pub use catalog::{PUBLIC_SCHEMA, STATIC_TABLE, SegueCatalog};

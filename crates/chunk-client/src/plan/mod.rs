@@ -35,11 +35,20 @@ pub(crate) async fn plan(
     entry: Arc<Entry>,
     request: &PlanRequest,
 ) -> Result<Vec<ChunkInfo>, Failure> {
-    let nothing = request.segments.as_ref().is_some_and(|s| s.is_empty());
-    let nothing = nothing || request.entities.is_empty() || never(&request.time);
-    if nothing {
+    let no_segment = request.segments.as_ref().is_some_and(|s| s.is_empty());
+    if no_segment || request.entities.is_empty() {
         return Ok(Vec::new());
     }
+    // Of no time, only what holds at all times; there is no way to ask for an empty range.
+    let fixed = PlanRequest {
+        time: TimeSelection::Static,
+        ..request.clone()
+    };
+    let request = if never(&request.time) {
+        &fixed
+    } else {
+        request
+    };
     let call = entry.scope(connection.call(DOING));
     match form {
         Form::QueryDataset => {

@@ -5,6 +5,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod conformance;
 mod connecting;
 mod copies;
 mod faults;

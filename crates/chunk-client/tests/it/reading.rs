@@ -106,11 +106,20 @@ async fn what_was_not_asked_for_is_not_planned() {
     let infos = plan(&fixed).await;
     assert!(!infos.is_empty() && infos.iter().all(|info| info.is_static));
 
-    let asked = mock.count("FindChunks");
-    let never = TimeSelection::Index {
-        index: "frame_nr".into(),
-        range: TimeRange::new(1, 0),
+    let never = PlanRequest {
+        time: TimeSelection::Index {
+            index: "frame_nr".into(),
+            range: TimeRange::new(1, 0),
+        },
+        ..all.clone()
     };
+    assert_eq!(
+        plan(&never).await,
+        infos,
+        "static chunks matter at all times"
+    );
+
+    let asked = mock.count("FindChunks");
     for nothing in [
         PlanRequest {
             entities: Vec::new(),
@@ -118,9 +127,8 @@ async fn what_was_not_asked_for_is_not_planned() {
         },
         PlanRequest {
             segments: Some([].into()),
-            ..all.clone()
+            ..all
         },
-        PlanRequest { time: never, ..all },
     ] {
         assert_eq!(plan(&nothing).await, []);
     }

@@ -1,7 +1,9 @@
 //! The `segue` command as a user runs it.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod catalog;
 mod errors;
+mod memory;
 mod output;
 mod stopping;
 
