@@ -71,7 +71,8 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "segue-cli",
-        on: &["segue", "segue-error"],
+        // The recordings that its tests write are made by the doubles of `segue-chunk`.
+        on: &["segue", "segue-chunk", "segue-error"],
         never: &[],
     },
     Layer {

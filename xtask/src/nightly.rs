@@ -57,6 +57,17 @@ pub(crate) const STEPS: &[Step] = &[
             )
         },
     },
+    Step {
+        name: "serving",
+        about: "a gigabyte of recordings served in bounded memory, with and without footers",
+        run: || {
+            tests(
+                "package(segue-cli) & test(memory)",
+                "SEGUE_SERVE_MEGABYTES",
+                "1024",
+            )
+        },
+    },
 ];
 
 /// Runs the named parts, or all of them.

@@ -34,6 +34,10 @@
     unreachable_pub,
     reason = "prost names a module after each part of a package and documents none"
 )]
+#[cfg_attr(
+    feature = "server",
+    expect(clippy::clone_on_ref_ptr, reason = "the generator of services writes it so")
+)]
 mod generated;
 
 pub use generated::rerun::cloud::v1alpha1 as cloud;
