@@ -64,6 +64,8 @@ fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
     let (_, fields) = stat.rsplit_once(')').ok_or("no process name")?;
     // User and system time are the 14th and 15th field; the name was the second.
     let ticks = fields.split_whitespace().skip(11).take(2);
-    let ticks: f64 = ticks.map(|ticks| ticks.parse::<f64>()).sum::<Result<_, _>>()?;
+    let ticks: f64 = ticks
+        .map(|ticks| ticks.parse::<f64>())
+        .sum::<Result<_, _>>()?;
     Ok(ticks / TICKS_PER_SECOND)
 }

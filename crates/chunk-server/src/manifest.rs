@@ -64,7 +64,13 @@ fn with_keys(table: &RecordBatch, layer: &Layer, entry: EntryId) -> Result<Recor
     let own = schema.fields().iter().zip(table.columns());
     let own = own.filter(|(field, _)| field.name() != "chunk_key");
     let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = own
-        .map(|(field, array)| (field.as_ref().clone(), Arc::clone(array)))
+        // Servers let every column be null, and clients may go by that.
+        .map(|(field, array)| {
+            (
+                field.as_ref().clone().with_nullable(true),
+                Arc::clone(array),
+            )
+        })
         .unzip();
     fields.push(Field::new("chunk_key", DataType::Binary, true));
     arrays.push(Arc::new(keys));

@@ -36,7 +36,10 @@
 )]
 #[cfg_attr(
     feature = "server",
-    expect(clippy::clone_on_ref_ptr, reason = "the generator of services writes it so")
+    expect(
+        clippy::clone_on_ref_ptr,
+        reason = "the generator of services writes it so"
+    )
 )]
 mod generated;
 
