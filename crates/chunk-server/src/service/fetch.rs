@@ -1,5 +1,8 @@
 //! `FetchChunks`: from keys to chunks, read as the client takes them.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use arrow::array::{Array as _, ArrayRef, AsArray as _};
@@ -82,7 +85,9 @@ impl Service {
             }
         }
         let (source, reads) = (self.source.clone(), self.reads.clone());
-        Ok(stream_of(source, reads, groups))
+        Ok(read_ahead(groups, move |group| {
+            read(source.clone(), reads.clone(), group)
+        }))
     }
 
     /// What a key says; `NotFound` when it is not one of ours, or of a dataset that is not served.
@@ -138,26 +143,31 @@ fn binary(column: &ArrayRef) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// Reads group after group in a task of its own, one group ahead of who polls. Dropping the stream ends the
-/// task.
-fn stream_of(source: LocalSource, reads: Reads, groups: Vec<Group>) -> Stream<FetchChunksResponse> {
+/// What `read` makes of group after group. A task of its own reads one group ahead of who polls, and no more;
+/// dropping the stream ends the task. The stream ends after the first error.
+fn read_ahead<G, M, R, F>(groups: Vec<G>, read: R) -> Stream<M>
+where
+    G: Send + 'static,
+    M: Send + 'static,
+    R: Fn(G) -> F + Send + 'static,
+    F: Future<Output = Result<Vec<M>, Status>> + Send,
+{
     let (sender, receiver) = mpsc::channel(1);
     let mut task = JoinSet::new();
     task.spawn(async move {
         for group in groups {
-            let read = read(&source, &reads, group).await;
-            let is_over = read.is_err();
-            let messages: Vec<_> = match read {
-                Ok(messages) => messages.into_iter().map(Ok).collect(),
-                Err(status) => vec![Err(status)],
-            };
-            for message in messages {
-                if sender.send(message).await.is_err() {
+            let messages = match read(group).await {
+                Ok(messages) => messages,
+                Err(status) => {
+                    // Whoever has gone away need not know.
+                    let _gone = sender.send(Err(status)).await;
                     return;
                 }
-            }
-            if is_over {
-                return;
+            };
+            for message in messages {
+                if sender.send(Ok(message)).await.is_err() {
+                    return;
+                }
             }
         }
     });
@@ -177,8 +187,8 @@ fn stream_of(source: LocalSource, reads: Reads, groups: Vec<Group>) -> Stream<Fe
 
 /// Reads the chunks of `group`, and nothing but them.
 async fn read(
-    source: &LocalSource,
-    reads: &Reads,
+    source: LocalSource,
+    reads: Reads,
     group: Group,
 ) -> Result<Vec<FetchChunksResponse>, Status> {
     let statics: Vec<_> = group
