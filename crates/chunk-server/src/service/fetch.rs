@@ -9,7 +9,7 @@ use arrow::array::{Array as _, ArrayRef, AsArray as _};
 use arrow::datatypes::DataType;
 use futures::stream::StreamExt as _;
 use futures::{TryStreamExt as _, stream};
-use segue_chunk::wire::decode_table;
+use segue_chunk::wire::decode_request_table;
 use segue_chunk::{ChunkInfo, ChunkSource as _, EncodedChunk, LocalSource};
 use segue_proto::cloud::{FetchChunksRequest, FetchChunksResponse};
 use segue_proto::common::DataframePart;
@@ -101,16 +101,8 @@ impl Service {
 
 /// The keys in a table of chunks.
 fn keys(part: &DataframePart) -> Result<Vec<Vec<u8>>, Status> {
-    if part.uncompressed_size > MAX_TABLE_BYTES {
-        let size = part.uncompressed_size;
-        return Err(Status::invalid_argument(format!(
-            "a table of chunks of {size} bytes; {MAX_TABLE_BYTES} are allowed"
-        )));
-    }
-    let table = decode_table(part).map_err(|error| {
-        tracing::debug!("a table of chunks that cannot be read: {error}");
-        Status::invalid_argument("'chunk_infos' holds a table that cannot be read")
-    })?;
+    let table = decode_request_table(part, MAX_TABLE_BYTES);
+    let table = table.map_err(|error| status::of(&error, &[]))?;
     let column = table.column_by_name(KEY_COLUMN);
     let column = column.ok_or_else(|| {
         Status::invalid_argument(format!(

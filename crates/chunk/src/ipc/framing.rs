@@ -29,6 +29,21 @@ pub(crate) fn read_schema(stream: &[u8]) -> Result<Schema> {
 ///
 /// The arrays are slices of `stream` where it is aligned for them and not compressed.
 pub(crate) fn read_batch(stream: Buffer) -> Result<RecordBatch> {
+    read(stream, |_| Ok(()))
+}
+
+/// The same of a stream in which nothing is compressed, so that it takes no more memory than its length.
+pub(crate) fn read_plain_batch(stream: Buffer) -> Result<RecordBatch> {
+    read(stream, |batch| match batch.compression() {
+        None => Ok(()),
+        Some(_) => Err(IpcError::malformed("its buffers are compressed")),
+    })
+}
+
+fn read(
+    stream: Buffer,
+    check: impl Fn(&arrow_ipc::RecordBatch<'_>) -> Result<()>,
+) -> Result<RecordBatch> {
     let mut messages = Messages::new(&stream);
     let schema = messages.schema()?;
     let mut dictionaries: Dictionaries = HashMap::new();
@@ -39,11 +54,13 @@ pub(crate) fn read_batch(stream: Buffer) -> Result<RecordBatch> {
             if found.is_some() {
                 return Err(IpcError::malformed("there is more than one record batch"));
             }
+            check(&batch)?;
             found = Some(read_columns(&schema, &dictionaries, batch, body)?);
         } else if let Some(batch) = message.header_as_dictionary_batch() {
             if found.is_some() {
                 return Err(IpcError::malformed("a dictionary follows the record batch"));
             }
+            batch.data().as_ref().map_or(Ok(()), &check)?;
             read_dictionary(&schema, &mut dictionaries, batch, body)?;
         } else if message.header_as_schema().is_some() {
             return Err(IpcError::malformed("there is more than one schema"));

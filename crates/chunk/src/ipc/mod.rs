@@ -19,4 +19,4 @@ mod types;
 pub(crate) use compression::decompress;
 pub(crate) use encode::{write_batch, write_schema};
 pub(crate) use error::{IpcError, IpcErrorKind};
-pub(crate) use framing::{read_batch, read_schema};
+pub(crate) use framing::{read_batch, read_plain_batch, read_schema};

@@ -13,7 +13,7 @@ use segue_error::{Error, ErrorCode};
 
 pub(crate) use chunk::{ArrowMessage, compression};
 pub(crate) use store::StoreKey;
-pub use table::{decode_schema, decode_table, encode_schema, encode_table};
+pub use table::{decode_request_table, decode_schema, decode_table, encode_schema, encode_table};
 
 /// The error that an answer does not follow the protocol.
 fn invalid(reason: &str) -> Error {

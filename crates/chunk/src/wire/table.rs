@@ -1,5 +1,6 @@
 //! Tables and schemas as messages.
 
+use arrow::buffer::Buffer;
 use arrow::datatypes::Schema;
 use arrow::record_batch::RecordBatch;
 use bytes::Bytes;
@@ -38,18 +39,57 @@ pub fn decode_table(part: &DataframePart) -> Result<RecordBatch> {
         let version = part.encoder_version;
         return Err(unsupported(&format!("a table encoded as {version}")));
     }
+    let stream = stream(part).map_err(|reason| invalid(&reason))?;
+    stream
+        .and_then(ipc::read_batch)
+        .map_err(|error| ipc_error(&error))
+}
+
+/// The table that a client's message holds, which takes no more than `max_bytes` once it is decompressed, and
+/// has nothing compressed in it.
+///
+/// `invalid_argument` when it takes more, or makes no sense.
+pub fn decode_request_table(part: &DataframePart, max_bytes: u64) -> Result<RecordBatch> {
+    let no = |reason: &str| {
+        let message = format!("a table in the request cannot be read: {reason}");
+        Error::new(ErrorCode::InvalidArgument, "wire.decode", message)
+    };
+    let len = part
+        .payload
+        .as_ref()
+        .map_or(0, |payload| payload.len() as u64);
+    let len = len.max(part.uncompressed_size);
+    if len > max_bytes {
+        return Err(no(&format!("it has {len} bytes, {max_bytes} are allowed")));
+    }
+    if part.encoder_version() != EncoderVersion::V0 {
+        return Err(no(&format!("it is encoded as {}", part.encoder_version)));
+    }
+    stream(part)
+        .map_err(|reason| no(&reason))?
+        .and_then(ipc::read_plain_batch)
+        .map_err(|error| no(&error.to_string()))
+}
+
+/// The stream in a message, decompressed; the reason when it holds none.
+fn stream(part: &DataframePart) -> std::result::Result<Stream, String> {
     let payload = part.payload.as_ref();
-    let payload = payload.ok_or_else(|| invalid("a table without a payload"))?;
+    let payload = payload.ok_or_else(|| "a table without a payload".to_owned())?;
     let compression = match part.compression() {
         // What old writers leave out.
         common::Compression::Unspecified if part.compression == 0 => common::Compression::None,
         stated => stated,
     };
-    let compression = self::compression(compression).map_err(|reason| invalid(&reason))?;
-    ipc::decompress(compression, part.uncompressed_size, payload)
-        .and_then(ipc::read_batch)
-        .map_err(|error| ipc_error(&error))
+    let compression = self::compression(compression)?;
+    Ok(ipc::decompress(
+        compression,
+        part.uncompressed_size,
+        payload,
+    ))
 }
+
+/// A stream, or why it cannot be decompressed.
+type Stream = std::result::Result<Buffer, IpcError>;
 
 /// The message that holds `schema`. `unsupported` when the format cannot hold it.
 pub fn encode_schema(schema: &Schema) -> Result<common::Schema> {

@@ -9,7 +9,7 @@ use segue_error::ErrorCode;
 use segue_proto::common::{self, DataframePart, EncoderVersion};
 use segue_proto::log_msg::ArrowMsg;
 
-use super::{decode_schema, decode_table, encode_schema, encode_table};
+use super::{decode_request_table, decode_schema, decode_table, encode_schema, encode_table};
 use crate::source::{Compression, EncodedChunk};
 use crate::testing::ChunkBuilder;
 
@@ -75,6 +75,8 @@ fn rubbish_is_no_table() {
     for part in cases {
         let error = decode_table(&part).unwrap_err();
         assert_eq!(error.code(), ErrorCode::InvalidResponse, "{error}");
+        let error = decode_request_table(&part, u64::MAX).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidArgument, "{error}");
     }
     let unknown = DataframePart {
         encoder_version: EncoderVersion::Unspecified.into(),
@@ -89,6 +91,18 @@ fn rubbish_is_no_table() {
         decode_schema(&none).unwrap_err().code(),
         ErrorCode::InvalidResponse
     );
+}
+
+#[test]
+fn a_table_of_a_request_may_take_what_it_is_allowed() {
+    for rows in [1, 1000] {
+        let part = encode_table(&table(rows)).unwrap();
+        let size = part.uncompressed_size;
+        assert_eq!(decode_request_table(&part, size).unwrap(), table(rows));
+        let error = decode_request_table(&part, size - 1).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidArgument);
+        assert!(error.message().contains(&size.to_string()), "{error}");
+    }
 }
 
 #[test]

@@ -46,6 +46,18 @@ fn compressed_buffers_of_every_type_are_read() {
 }
 
 #[test]
+fn compressed_buffers_are_refused_where_they_must_not_be() {
+    for array in samples::all() {
+        let batch = RecordBatch::try_from_iter([("x", Arc::clone(&array))]).unwrap();
+        let plain = write_batch(&batch).unwrap();
+        let bytes = rewrite(&plain, compress);
+        assert!(read_plain_batch(Buffer::from_vec(plain)).is_ok());
+        let error = read_plain_batch(Buffer::from_vec(bytes)).unwrap_err();
+        assert!(error.to_string().contains("compressed"), "{error}");
+    }
+}
+
+#[test]
 fn frames_of_every_kind_are_read() {
     for kind in 1..4 {
         let read = with_values(&prefixed(raw().len() as i64, &frame(&raw(), kind))).unwrap();
