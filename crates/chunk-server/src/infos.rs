@@ -50,16 +50,7 @@ pub(crate) fn tables(
     plans: Vec<LayerPlan>,
     starts: Starts,
 ) -> impl Iterator<Item = Result<RecordBatch>> {
-    let mut pieces: Vec<Option<(usize, Range<usize>)>> = Vec::new();
-    for (number, plan) in plans.iter().enumerate() {
-        let len = plan.chunks.len();
-        let cuts = (0..len.max(1)).step_by(MAX_ROWS);
-        pieces.extend(cuts.map(|cut| Some((number, cut..len.min(cut + MAX_ROWS)))));
-    }
-    if pieces.is_empty() {
-        pieces.push(None);
-    }
-    pieces.into_iter().map(move |piece| {
+    pieces(&plans, MAX_ROWS).into_iter().map(move |piece| {
         let found = piece.and_then(|(number, range)| {
             let plan = plans.get(number)?;
             let layer = contents.layers().get(plan.layer)?;
@@ -67,6 +58,24 @@ pub(crate) fn tables(
         });
         table(found, entry, &starts)
     })
+}
+
+/// A plan by its position, and some of its chunks.
+type Piece = (usize, Range<usize>);
+
+/// Cuts `plans` into pieces of at most `max_rows` chunks: at least one per plan, and one of nothing when there are
+/// no plans.
+fn pieces(plans: &[LayerPlan], max_rows: usize) -> Vec<Option<Piece>> {
+    let mut pieces = Vec::new();
+    for (number, plan) in plans.iter().enumerate() {
+        let len = plan.chunks.len();
+        let cuts = (0..len.max(1)).step_by(max_rows.max(1));
+        pieces.extend(cuts.map(|cut| Some((number, cut..len.min(cut + max_rows)))));
+    }
+    if pieces.is_empty() {
+        pieces.push(None);
+    }
+    pieces
 }
 
 /// The table of some chunks of a layer.
@@ -204,4 +213,57 @@ fn column(name: &str, array: ArrayRef, nullable: bool, metadata: &[(&str, &str)]
 fn internal(error: arrow::error::ArrowError) -> Error {
     let message = format!("arrow could not build a plan: {error}");
     Error::new(ErrorCode::Internal, "server.plan", message).with_source(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(layer: usize, chunks: usize) -> LayerPlan {
+        LayerPlan {
+            layer,
+            chunks: (0..chunks).collect(),
+        }
+    }
+
+    #[test]
+    fn long_plans_are_cut_and_empty_ones_kept() {
+        let plans = [plan(0, 5), plan(3, 0), plan(4, 2)];
+        let wanted = [(0, 0..2), (0, 2..4), (0, 4..5), (1, 0..0), (2, 0..2)];
+        assert_eq!(pieces(&plans, 2), wanted.map(Some));
+        assert_eq!(pieces(&[], 2), [None]);
+    }
+
+    #[tokio::test]
+    async fn a_table_of_nothing_has_all_its_columns() {
+        let dir = tempfile::tempdir().unwrap();
+        let chunk = segue_chunk::testing::ChunkBuilder::new("s", "/a")
+            .sequence("frame", [1])
+            .floats("x", [Some(1.0)])
+            .build();
+        segue_chunk::testing::RecordingWriter::new()
+            .chunk(&chunk)
+            .write(dir.path().join("a.rrd"));
+        let source = segue_chunk::LocalSource::builder().dataset("d", dir.path());
+        let contents = source.build().unwrap().contents("d").await.unwrap();
+        let columns = |plans: Vec<LayerPlan>, starts| {
+            let tables = tables(Arc::clone(&contents), EntryId::of("d"), plans, starts);
+            let tables: Vec<RecordBatch> = tables.map(Result::unwrap).collect();
+            let [table] = &*tables else {
+                panic!("one table, not {}", tables.len())
+            };
+            let fields = table.schema();
+            let last = fields.fields().last().unwrap().name().clone();
+            (table.num_rows(), table.num_columns(), last)
+        };
+        let url = "rerun_layer_direct_url_expires_at".to_owned();
+        let fixed = || Starts::Fixed(None);
+        assert_eq!(columns(Vec::new(), fixed()), (0, 11, url.clone()));
+        assert_eq!(columns(vec![plan(0, 1)], fixed()), (1, 11, url.clone()));
+        let named = |plans: &[LayerPlan]| Starts::of(&contents, plans);
+        assert_eq!(columns(Vec::new(), named(&[])), (0, 10, url));
+        let plans = vec![plan(0, 0)];
+        let starts = named(&plans);
+        assert_eq!(columns(plans, starts), (0, 11, "frame:start".to_owned()));
+    }
 }

@@ -6,6 +6,7 @@
 )]
 
 mod conformance;
+mod contents;
 mod damage;
 mod layers;
 mod limits;
