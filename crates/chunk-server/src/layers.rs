@@ -29,7 +29,9 @@ pub(crate) fn table(contents: &DatasetContents) -> Result<RecordBatch> {
     let chunks = layers.iter().map(|layer| layer.store().chunks.len() as u64);
     let bytes = layers.iter().map(|layer| layer.size_bytes());
     let hash = DataType::FixedSizeBinary(32);
-    let columns: [(&str, ArrayRef, bool); 9] = [
+    // What is served is there; nothing is being registered.
+    let states = layers.iter().map(|_| "done".to_owned());
+    let columns: [(&str, ArrayRef, bool); 10] = [
         (LAYER, texts(names.collect()), false),
         (SEGMENT, texts(segments.collect()), false),
         ("rerun_storage_url", texts(urls.collect()), false),
@@ -52,6 +54,7 @@ pub(crate) fn table(contents: &DatasetContents) -> Result<RecordBatch> {
             new_null_array(&hash, layers.len()),
             true,
         ),
+        ("rerun_registration_status", texts(states.collect()), false),
     ];
     let columns = columns.into_iter();
     let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns

@@ -44,6 +44,7 @@ mod http;
 mod infos;
 mod key;
 mod layers;
+mod linger;
 mod manifest;
 mod plan;
 mod request;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use axum::middleware;
 use axum::routing::get;
+use futures::StreamExt as _;
 use segue_error::{Error, ErrorCode, Result};
 use segue_proto::cloud::rerun_cloud_service_server::RerunCloudServiceServer;
 use tokio::net::TcpListener;
@@ -14,6 +15,7 @@ use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 
 use crate::http::{self, Gate};
+use crate::linger::Linger;
 use crate::service::Service;
 
 /// Longest request, in bytes: some hundred thousand keys.
@@ -76,6 +78,7 @@ impl BoundServer {
     /// `transport_unavailable` when the server cannot go on.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> Result<()> {
         let incoming = TcpIncoming::from(self.listener).with_nodelay(Some(true));
+        let incoming = incoming.map(|connection| connection.map(Linger::new));
         self.server
             .accept_http1(true)
             .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))

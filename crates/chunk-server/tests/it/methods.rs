@@ -104,6 +104,8 @@ async fn the_layer_table_has_a_row_per_layer_and_can_be_narrowed() {
         texts(&whole, "rerun_layer_name"),
         ["base", "more", "stopped"]
     );
+    // Clients ask for those that are done.
+    assert_eq!(texts(&whole, "rerun_registration_status"), ["done"; 3]);
     let urls = texts(&whole, "rerun_storage_url");
     assert!(
         urls[2].starts_with("file://") && urls[2].ends_with("/stopped.rrd"),
