@@ -7,6 +7,7 @@ use std::time::Duration;
 use backon::Retryable as _;
 use segue_error::{Error, ErrorCode, Result};
 use segue_proto::cloud::WhoAmIRequest;
+use tokio::time::timeout;
 use tonic::Code;
 use tonic::metadata::{AsciiMetadataValue, MetadataMap};
 use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
@@ -26,6 +27,9 @@ const CAN_FIND_CHUNKS: &str = "dataset:find_chunks";
 const STREAM_WINDOW: u32 = 4 * 1024 * 1024;
 /// Bytes of all streams of a connection that may be under way without being read.
 const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
+
+/// What is done, for errors.
+const CONNECTING: &str = "connect to the catalog";
 
 type Layer = Box<dyn FnOnce(Arc<dyn Fetch>) -> Arc<dyn Fetch> + Send>;
 
@@ -90,7 +94,7 @@ impl RemoteSourceBuilder {
         self
     }
 
-    /// How long one attempt to connect may take, 10 s unless given.
+    /// How long one attempt may take to connect, and then to get the first answer; 10 s each unless given.
     #[must_use]
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
@@ -149,13 +153,19 @@ impl RemoteSourceBuilder {
         let endpoint = self.endpoint(&address)?;
         let permits = limit(address.authority(), self.concurrent_requests);
         let (deadlines, old_form) = (self.deadlines, self.old_form);
+        let most = self.connect_timeout;
         let attempt = || async {
-            let channel = endpoint.connect().await;
-            let channel = channel.map_err(|error| Failure::of_connecting(&address, error))?;
+            let channel = match timeout(most, endpoint.connect()).await {
+                Ok(channel) => channel.map_err(|error| Failure::of_connecting(&address, error))?,
+                Err(_) => {
+                    let late = Failure::of_deadline(&address, CONNECTING, most, None);
+                    return Err(late.into());
+                }
+            };
             let (address, headers, permits) =
                 (address.clone(), headers.clone(), Arc::clone(&permits));
             let connection = Connection::new(address, channel, headers, deadlines, permits);
-            let can_find = greet(&connection).await?;
+            let can_find = greet(&connection, most).await?;
             let form = match can_find && !old_form {
                 true => Form::FindChunks,
                 false => Form::QueryDataset,
@@ -210,17 +220,25 @@ impl RemoteSourceBuilder {
         if !address.is_tls() {
             return Ok(endpoint);
         }
-        let mut tls = ClientTlsConfig::new().with_native_roots();
-        if let Some(pem) = &self.ca_certificate {
-            tls = tls.ca_certificate(Certificate::from_pem(pem));
-        }
-        endpoint.tls_config(tls).map_err(wrong)
+        let tls = ClientTlsConfig::new().timeout(self.connect_timeout);
+        let system = tls.clone().with_native_roots();
+        let endpoint = match &self.ca_certificate {
+            None => endpoint.tls_config(system),
+            Some(pem) => {
+                let own = Certificate::from_pem(pem);
+                let both = system.ca_certificate(own.clone());
+                // A system may have no certificates of its own.
+                let alone = || endpoint.clone().tls_config(tls.ca_certificate(own));
+                endpoint.clone().tls_config(both).or_else(|_| alone())
+            }
+        };
+        endpoint.map_err(wrong)
     }
 }
 
 /// Asks who we are: the first answer shows that the server is one, and whether it can answer `FindChunks`.
-async fn greet(connection: &Connection) -> Result<bool> {
-    let call = connection.call("connect to the catalog");
+async fn greet(connection: &Connection, most: Duration) -> Result<bool> {
+    let call = connection.call(CONNECTING).within(most);
     let answer = call
         .unary(WhoAmIRequest {}, async |mut client, request| {
             client.who_am_i(request).await

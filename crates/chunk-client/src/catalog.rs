@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use backon::{BackoffBuilder as _, ExponentialBuilder, Retryable as _};
+use backon::{BackoffBuilder as _, ExponentialBackoff, ExponentialBuilder, Retryable as _};
 use segue_chunk::suggestion;
 use segue_error::{Error, ErrorCode, Result};
 use segue_proto::cloud::{
@@ -158,25 +158,29 @@ async fn patiently<T, F>(
 where
     F: Future<Output = Result<T, Failure>>,
 {
-    let pauses = ExponentialBuilder::new()
+    let asks_for_one = entry.revision.load(Ordering::Relaxed) > 0;
+    let again = |failure: &Failure| asks_for_one && failure.is(Code::FailedPrecondition);
+    (|| read(Arc::clone(&entry)))
+        .retry(pauses())
+        .when(again)
+        .await
+}
+
+/// Between questions to a server that is behind.
+fn pauses() -> ExponentialBackoff {
+    ExponentialBuilder::new()
         .with_min_delay(Duration::from_millis(100))
         .with_max_delay(Duration::from_secs(1))
         .without_max_times()
         .with_total_delay(Some(MOST_BEHIND))
-        .build();
-    let asks_for_one = entry.revision.load(Ordering::Relaxed) > 0;
-    let again = |failure: &Failure| asks_for_one && failure.is(Code::FailedPrecondition);
-    (|| read(Arc::clone(&entry)))
-        .retry(pauses)
-        .when(again)
-        .await
+        .build()
 }
 
 /// The error of a read of the dataset `name`.
 fn gone(failure: Failure, name: &str) -> Error {
     if failure.is(Code::NotFound) {
         return failure
-            .as_code(ErrorCode::UnknownDataset)
+            .into_code(ErrorCode::UnknownDataset)
             .with_fact("dataset", name);
     }
     failure.into()
@@ -221,6 +225,15 @@ mod tests {
         time_ns: Some(0x18EC_EAFD_EDE3_FF73),
         inc: Some(0x5bb8_7030_d7ef_2e45),
     };
+
+    #[test]
+    fn a_server_that_is_behind_is_asked_again_for_ten_seconds() {
+        let pauses: Vec<Duration> = pauses().collect();
+        let millis = pauses.iter().map(Duration::as_millis).take(5);
+        assert_eq!(millis.collect::<Vec<_>>(), [100, 200, 400, 800, 1000]);
+        let all: Duration = pauses.iter().sum();
+        assert!(all <= MOST_BEHIND && all + Duration::from_secs(1) > MOST_BEHIND);
+    }
 
     #[test]
     fn an_id_is_written_as_hexadecimal_digits() {

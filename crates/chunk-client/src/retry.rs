@@ -17,6 +17,8 @@ pub struct RetryPolicy {
     pub first_pause: Duration,
     /// Longest pause of all.
     pub longest_pause: Duration,
+    /// What all pauses together may take.
+    pub all_pauses: Duration,
 }
 
 impl RetryPolicy {
@@ -25,6 +27,7 @@ impl RetryPolicy {
         retries: 0,
         first_pause: Duration::ZERO,
         longest_pause: Duration::ZERO,
+        all_pauses: Duration::ZERO,
     };
 
     /// The longest pauses, before they are cut.
@@ -34,6 +37,7 @@ impl RetryPolicy {
             .with_min_delay(self.first_pause)
             .with_max_delay(self.longest_pause)
             .with_max_times(self.retries)
+            .with_total_delay(Some(self.all_pauses))
             .build()
     }
 
@@ -44,12 +48,13 @@ impl RetryPolicy {
 }
 
 impl Default for RetryPolicy {
-    /// Three further attempts within at most a second.
+    /// Three further attempts, after pauses of less than a second together.
     fn default() -> Self {
         Self {
             retries: 3,
             first_pause: Duration::from_millis(100),
             longest_pause: Duration::from_secs(1),
+            all_pauses: Duration::from_secs(10),
         }
     }
 }
@@ -64,9 +69,17 @@ mod tests {
             retries: 4,
             first_pause: Duration::from_millis(100),
             longest_pause: Duration::from_millis(300),
+            all_pauses: Duration::from_secs(60),
         };
-        let millis: Vec<u128> = policy.pauses().map(|pause| pause.as_millis()).collect();
-        assert_eq!(millis, [100, 200, 300, 300]);
+        let millis = |policy: &RetryPolicy| -> Vec<u128> {
+            policy.pauses().map(|pause| pause.as_millis()).collect()
+        };
+        assert_eq!(millis(&policy), [100, 200, 300, 300]);
+        let impatient = RetryPolicy {
+            all_pauses: Duration::from_millis(700),
+            ..policy.clone()
+        };
+        assert_eq!(millis(&impatient), [100, 200, 300]);
         for _ in 0..100 {
             let mut cut = policy.backoff().zip(policy.pauses());
             assert!(cut.all(|(cut, whole)| cut <= whole));

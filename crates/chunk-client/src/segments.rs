@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow::array::{Array as _, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow::compute::{concat_batches, sort_to_indices, take_record_batch};
-use arrow::datatypes::{Field, FieldRef, Schema};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use segue_chunk::wire::decode_table;
 use segue_error::{Error, ErrorCode, Result};
 use segue_proto::cloud::ScanSegmentTableRequest;
@@ -39,8 +39,30 @@ pub(crate) async fn scan(
     Ok(joined(&parts)?)
 }
 
+/// Most bytes that the nulls of a column may take where a part lacks it.
+const MOST_NULL_BYTES: usize = 64 * 1024 * 1024;
+
+/// Bytes that a null of `data_type` takes by its width alone.
+fn null_width(data_type: &DataType) -> usize {
+    match data_type {
+        DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0),
+        DataType::FixedSizeList(item, length) => {
+            let length = usize::try_from(*length).unwrap_or(0);
+            null_width(item.data_type()).max(1).saturating_mul(length)
+        }
+        DataType::Struct(fields) => fields.iter().fold(0, |width, field| {
+            width.saturating_add(null_width(field.data_type()))
+        }),
+        other => other.primitive_width().unwrap_or(size_of::<i64>()),
+    }
+}
+
 /// The rows of all `parts`, whose columns are found by name: a part may lack some.
 fn joined(parts: &[RecordBatch]) -> Result<RecordBatch> {
+    if parts.is_empty() {
+        let id = Field::new(SEGMENT_ID, DataType::Utf8, false);
+        return Ok(RecordBatch::new_empty(Arc::new(Schema::new(vec![id]))));
+    }
     let (mut names, mut fields) = (HashSet::new(), Vec::<FieldRef>::new());
     for field in parts.iter().flat_map(|part| part.schema_ref().fields()) {
         if names.insert(field.name().as_str()) {
@@ -57,25 +79,35 @@ fn joined(parts: &[RecordBatch]) -> Result<RecordBatch> {
     });
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let parts = parts.iter().map(|part| {
-        let columns = schema.fields().iter().map(|field| -> ArrayRef {
-            match part.column_by_name(field.name()) {
-                Some(column) => Arc::clone(column),
-                None => new_null_array(field.data_type(), part.num_rows()),
+        let columns = schema.fields().iter().map(|field| -> Result<ArrayRef> {
+            if let Some(column) = part.column_by_name(field.name()) {
+                return Ok(Arc::clone(column));
             }
+            let bytes = null_width(field.data_type()).saturating_mul(part.num_rows());
+            if bytes > MOST_NULL_BYTES {
+                let (name, data_type) = (field.name(), field.data_type());
+                return Err(wrong(&format!(
+                    "column '{name}' of type {data_type} is too wide"
+                )));
+            }
+            Ok(new_null_array(field.data_type(), part.num_rows()))
         });
+        let columns = columns.collect::<Result<Vec<_>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(part.num_rows()));
-        RecordBatch::try_new_with_options(Arc::clone(&schema), columns.collect(), &options)
+        RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options)
+            .map_err(|error| wrong(&error.to_string()))
     });
-    let parts = parts
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|e| wrong(&e.to_string()))?;
+    let parts = parts.collect::<Result<Vec<_>>>()?;
     let table = concat_batches(&schema, &parts).map_err(|e| wrong(&e.to_string()))?;
     let Some(ids) = table.column_by_name(SEGMENT_ID) else {
-        if parts.is_empty() {
-            return Ok(table);
-        }
         return Err(wrong(&format!("no column '{SEGMENT_ID}'")));
     };
+    if *ids.data_type() != DataType::Utf8 || ids.null_count() > 0 {
+        let data_type = ids.data_type();
+        let why =
+            format!("column '{SEGMENT_ID}' has type {data_type} or nulls where ids are wanted");
+        return Err(wrong(&why));
+    }
     let order = sort_to_indices(ids, None, None).map_err(|e| wrong(&e.to_string()))?;
     take_record_batch(&table, &order).map_err(|e| wrong(&e.to_string()))
 }
@@ -114,6 +146,20 @@ mod tests {
     #[test]
     fn no_parts_make_an_empty_table_and_parts_that_disagree_make_none() {
         assert_eq!(joined(&[]).unwrap().num_rows(), 0);
+        assert_eq!(joined(&[]).unwrap().num_columns(), 1);
+        let nulls: ArrayRef = Arc::new(StringArray::from(vec![None::<&str>]));
+        let nulls = RecordBatch::try_from_iter([(SEGMENT_ID, nulls)]).unwrap();
+        let wide = new_null_array(&DataType::FixedSizeBinary(i32::MAX), 0);
+        let wide = RecordBatch::try_from_iter([("wide", wide)]).unwrap();
+        let bomb = [wide, part(&["a"], "x", 1)];
+        assert_eq!(
+            joined(&[nulls]).unwrap_err().code(),
+            ErrorCode::InvalidResponse
+        );
+        assert_eq!(
+            joined(&bomb).unwrap_err().code(),
+            ErrorCode::InvalidResponse
+        );
         let texts: ArrayRef = Arc::new(StringArray::from_iter_values(["a"]));
         let other = RecordBatch::try_from_iter([("x", texts)]).unwrap();
         for parts in [[part(&["a"], "x", 1), other.clone()].as_slice(), &[other]] {

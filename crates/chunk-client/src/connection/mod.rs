@@ -1,6 +1,7 @@
 //! Calls to one server: headers, deadlines, limits, errors.
 
 mod limits;
+mod observed;
 mod trace;
 
 use std::fmt;
@@ -19,10 +20,11 @@ use tonic::{Request, Response, Status, Streaming};
 use crate::address::Address;
 use crate::error::Failure;
 pub(crate) use limits::limit;
+use observed::{Observed, Observer};
 pub(crate) use trace::TraceContext;
 
 /// The generated client.
-pub(crate) type Client = RerunCloudServiceClient<Channel>;
+pub(crate) type Client = RerunCloudServiceClient<Observed>;
 
 /// Response header with the id of the server's trace.
 const TRACE_ID: &str = "x-request-trace-id";
@@ -115,6 +117,12 @@ impl<'a> Call<'a> {
         self
     }
 
+    /// May not take longer than `most`, even if other calls like it may.
+    pub(crate) fn within(mut self, most: Duration) -> Self {
+        self.deadline = self.deadline.min(most);
+        self
+    }
+
     /// Belongs to the trace `trace`, instead of the one of the current span.
     pub(crate) fn trace(mut self, trace: TraceContext) -> Self {
         self.trace = Some(trace);
@@ -174,12 +182,14 @@ impl<'a> Call<'a> {
             address: &inner.address,
             doing: self.doing,
             deadline: self.deadline,
+            observer: Observer::default(),
             trace_id: None,
         };
         let permit = Arc::clone(&inner.permits).acquire_owned().await;
         // Waiting for others does not count.
         let until = Instant::now() + self.deadline;
-        let client = Client::new(inner.channel.clone()).max_decoding_message_size(self.limit);
+        let channel = Observed::new(inner.channel.clone(), context.observer.clone());
+        let client = Client::new(channel).max_decoding_message_size(self.limit);
         let response = match timeout_at(until, make(client, request)).await {
             Ok(Ok(response)) => response,
             Ok(Err(status)) => return Err(context.failed(status)),
@@ -232,12 +242,18 @@ struct Context<'a> {
     address: &'a Address,
     doing: &'a str,
     deadline: Duration,
+    observer: Observer,
     trace_id: Option<String>,
 }
 
 impl Context<'_> {
     fn failed(&self, status: Status) -> Failure {
+        // The transport keeps the same deadline: either may be first to see it pass.
+        if Failure::is_late(&status) {
+            return self.too_late();
+        }
         let trace_id = trace_id(status.metadata()).or_else(|| self.trace_id.clone());
+        let status = (status, self.observer.ending());
         Failure::of_status(self.address, self.doing, status, trace_id)
     }
 

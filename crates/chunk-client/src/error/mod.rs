@@ -9,6 +9,7 @@ use segue_error::{Error, ErrorCode};
 use tonic::{Code, Status};
 
 use crate::address::Address;
+pub(crate) use transport::NotGrpc;
 
 /// Longest text of a server that goes into an error, in bytes.
 const MAX_TEXT: usize = 300;
@@ -20,27 +21,57 @@ pub(crate) struct Failure {
     error: Error,
 }
 
+/// How an answer ended, as far as the transport has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// There is none.
+    NotBegun,
+    /// It was still coming.
+    Unfinished,
+    /// With a status.
+    Said,
+    /// Without one.
+    Cut,
+}
+
 impl Failure {
-    /// The call ended with `status`.
+    /// The call failed with `status`, whose origin `ending` tells.
     pub(crate) fn of_status(
         address: &Address,
         doing: &str,
-        status: Status,
+        (status, ending): (Status, Ending),
         trace_id: Option<String>,
     ) -> Self {
-        let source = status.source();
-        if source.is_some_and(|source| source.is::<tonic::TimeoutExpired>()) {
-            let error = failed(ErrorCode::TransportUnavailable, address, doing, LATE);
-            return Self::new(None, error, trace_id);
-        }
-        if let Some(source) = source {
+        let told = |code, why: &str| failed(code, address, doing, why);
+        if let Some(source) = status.source() {
             let (code, why) = transport::explain(source, address);
-            let error = failed(code, address, doing, &why);
-            return Self::new(None, error.with_source(status), trace_id);
+            return Self::new(None, told(code, &why).with_source(status), trace_id);
         }
-        let code = status.code();
-        let error = failed(self::code(code), address, doing, &text(&status));
-        Self::new(Some(code), error.with_source(status), trace_id)
+        let (grpc, error) = match ending {
+            Ending::Said => {
+                let code = status.code();
+                (Some(code), told(self::code(code), &text(&status)))
+            }
+            Ending::Cut => {
+                let why = "the answer ended without a status";
+                (None, told(ErrorCode::TransportUnavailable, why))
+            }
+            Ending::Unfinished => {
+                let why = clean(status.message());
+                let why = format!("the server's answer does not follow the protocol: {why}");
+                (None, told(ErrorCode::InvalidResponse, &why))
+            }
+            Ending::NotBegun => {
+                let code = ErrorCode::TransportUnavailable;
+                (None, told(code, &clean(status.message())))
+            }
+        };
+        Self::new(grpc, error.with_source(status), trace_id)
+    }
+
+    /// Whether `status` is the transport's own sign that a deadline has passed.
+    pub(crate) fn is_late(status: &Status) -> bool {
+        status.source().is_some_and(transport::is_timeout)
     }
 
     /// The call did not end within `deadline`.
@@ -76,7 +107,7 @@ impl Failure {
     }
 
     /// The same failure as another error code.
-    pub(crate) fn as_code(self, code: ErrorCode) -> Error {
+    pub(crate) fn into_code(self, code: ErrorCode) -> Error {
         let error = Error::new(code, "client.call", self.error.message());
         let error = match self.error.fact("server").cloned() {
             Some(server) => error.with_fact("server", server),
@@ -119,8 +150,6 @@ fn code(code: Code) -> ErrorCode {
         Code::ResourceExhausted => ErrorCode::ServiceOverloaded,
         Code::Unimplemented => ErrorCode::Unsupported,
         Code::InvalidArgument => ErrorCode::InvalidArgument,
-        // What the decoder of messages says when one is longer than it may be.
-        Code::OutOfRange => ErrorCode::InvalidResponse,
         _ => ErrorCode::ServerError,
     }
 }
@@ -162,8 +191,40 @@ mod tests {
     use super::*;
 
     fn of(status: Status) -> Failure {
+        ended(status, Ending::Said)
+    }
+
+    fn ended(status: Status, ending: Ending) -> Failure {
         let address = "rerun+http://h:1".parse().unwrap();
-        Failure::of_status(&address, "list datasets", status, Some("t1".to_owned()))
+        let trace_id = Some("t1".to_owned());
+        Failure::of_status(&address, "list datasets", (status, ending), trace_id)
+    }
+
+    #[test]
+    fn a_status_that_the_server_did_not_send_says_what_the_client_saw() {
+        for (ending, code, words) in [
+            (
+                Ending::NotBegun,
+                ErrorCode::TransportUnavailable,
+                "bad bytes",
+            ),
+            (
+                Ending::Unfinished,
+                ErrorCode::InvalidResponse,
+                "does not follow the protocol: bad bytes",
+            ),
+            (
+                Ending::Cut,
+                ErrorCode::TransportUnavailable,
+                "without a status",
+            ),
+        ] {
+            let failure = ended(Status::unimplemented("bad bytes"), ending);
+            assert!(!failure.is(Code::Unimplemented), "{ending:?}");
+            let error = Error::from(failure);
+            assert_eq!(error.code(), code, "{ending:?}");
+            assert!(error.message().contains(words), "{error}");
+        }
     }
 
     #[test]
@@ -204,11 +265,7 @@ mod tests {
                 ErrorCode::InvalidArgument,
                 "x",
             ),
-            (
-                Status::out_of_range("long"),
-                ErrorCode::InvalidResponse,
-                "long",
-            ),
+            (Status::out_of_range("far"), ErrorCode::ServerError, "far"),
             (Status::internal("oops"), ErrorCode::ServerError, "oops"),
             (Status::data_loss("lost"), ErrorCode::ServerError, "lost"),
             (Status::not_found("what"), ErrorCode::ServerError, "what"),
@@ -237,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_failure_can_mean_something_else_and_keeps_the_rest() {
-        let error = of(Status::not_found("no such chunk")).as_code(ErrorCode::SourceChanged);
+        let error = of(Status::not_found("no such chunk")).into_code(ErrorCode::SourceChanged);
         assert_eq!(error.code(), ErrorCode::SourceChanged);
         assert!(error.message().ends_with("no such chunk"), "{error}");
         assert_eq!(error.trace_id(), Some("t1"));

@@ -1,7 +1,7 @@
 //! Why a connection failed, from the chain of errors that the transport reports.
 
 use std::error::Error as StdError;
-use std::io;
+use std::{fmt, io, iter};
 
 use segue_error::ErrorCode;
 
@@ -11,18 +11,39 @@ use crate::address::Address;
 /// Errors below one another that are looked at.
 const MAX_DEPTH: usize = 16;
 
+/// What answered is no gRPC server.
+#[derive(Debug)]
+pub(crate) struct NotGrpc {
+    /// The HTTP status that it answered with.
+    pub(crate) status: u16,
+}
+
+impl fmt::Display for NotGrpc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an answer of HTTP, with status {}", self.status)
+    }
+}
+
+impl StdError for NotGrpc {}
+
+/// Whether `error` comes of a deadline that the transport keeps.
+pub(super) fn is_timeout(error: &(dyn StdError + 'static)) -> bool {
+    chain(error).any(|error| error.is::<tonic::TimeoutExpired>())
+}
+
+/// `error` and what is below it.
+fn chain<'a>(
+    error: &'a (dyn StdError + 'static),
+) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    iter::successors(Some(error), |&error| error.source()).take(MAX_DEPTH)
+}
+
 /// What happened, and in words.
 pub(super) fn explain(error: &(dyn StdError + 'static), address: &Address) -> (ErrorCode, String) {
-    let mut next = Some(error);
-    let mut deepest = error;
-    for _ in 0..MAX_DEPTH {
-        let Some(error) = next else { break };
-        if let Some(explained) = known(error, address) {
-            return explained;
-        }
-        deepest = error;
-        next = error.source();
+    if let Some(explained) = chain(error).find_map(|error| known(error, address)) {
+        return explained;
     }
+    let deepest = chain(error).last().unwrap_or(error);
     let why = clean(&deepest.to_string());
     let why = format!("the connection could not be made or broke ({why})");
     (ErrorCode::TransportUnavailable, why)
@@ -40,8 +61,23 @@ fn known(error: &(dyn StdError + 'static), address: &Address) -> Option<(ErrorCo
     if let Some(error) = error.downcast_ref::<rustls::Error>() {
         return Some(of_tls(error, address));
     }
+    if let Some(error) = error.downcast_ref::<NotGrpc>() {
+        return Some(of_status(error.status));
+    }
     let error = error.downcast_ref::<h2::Error>()?;
     of_http(error, address)
+}
+
+/// What an HTTP status means that no gRPC server has sent: often that of something in front of one.
+fn of_status(status: u16) -> (ErrorCode, String) {
+    let why = format!("HTTP status {status}");
+    match status {
+        401 => (ErrorCode::Unauthenticated, why),
+        403 => (ErrorCode::PermissionDenied, why),
+        429 => (ErrorCode::ServiceOverloaded, why),
+        502..=504 => (ErrorCode::TransportUnavailable, why),
+        _ => no_catalog(&format!(" ({why})")),
+    }
 }
 
 fn of_io(error: &io::Error) -> String {
@@ -94,13 +130,15 @@ fn of_http(error: &h2::Error, address: &Address) -> Option<(ErrorCode, String)> 
     let hint = if address.is_tls() {
         String::new()
     } else {
-        format!(
-            "; with TLS it would be rerun+https://{}",
-            address.authority()
-        )
+        let authority = address.authority();
+        format!("; with TLS it would be rerun+https://{authority}")
     };
+    Some(no_catalog(&hint))
+}
+
+fn no_catalog(hint: &str) -> (ErrorCode, String) {
     let why = format!("what answers there is no catalog server{hint}");
-    Some((ErrorCode::InvalidResponse, why))
+    (ErrorCode::InvalidResponse, why)
 }
 
 #[cfg(test)]
@@ -149,6 +187,22 @@ mod tests {
             why.contains("no catalog server") && why.contains("rerun+https"),
             "{why}"
         );
+    }
+
+    #[test]
+    fn an_answer_without_grpc_means_what_its_status_says() {
+        for (status, code) in [
+            (200, ErrorCode::InvalidResponse),
+            (404, ErrorCode::InvalidResponse),
+            (401, ErrorCode::Unauthenticated),
+            (403, ErrorCode::PermissionDenied),
+            (429, ErrorCode::ServiceOverloaded),
+            (503, ErrorCode::TransportUnavailable),
+        ] {
+            let (got, why) = explained(&NotGrpc { status });
+            assert_eq!(got, code);
+            assert!(why.contains(&status.to_string()), "{why}");
+        }
     }
 
     #[test]

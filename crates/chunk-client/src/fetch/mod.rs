@@ -170,7 +170,7 @@ async fn drain(
 /// A chunk that was planned and is not found any more has changed.
 fn changed(failure: Failure) -> Error {
     if failure.is(Code::NotFound) || failure.is(Code::FailedPrecondition) {
-        failure.as_code(ErrorCode::SourceChanged)
+        failure.into_code(ErrorCode::SourceChanged)
     } else {
         failure.into()
     }

@@ -33,7 +33,7 @@ pub(super) const ALL: [&str; 8] = [
 
 /// The columns of one part of a plan, checked: no nulls but where a fact may be unknown.
 pub(super) struct Columns<'a> {
-    pub(super) id: &'a FixedSizeBinaryArray,
+    id: &'a FixedSizeBinaryArray,
     pub(super) segment: &'a StringArray,
     pub(super) layer: &'a StringArray,
     pub(super) key: &'a BinaryArray,
@@ -48,10 +48,6 @@ impl<'a> Columns<'a> {
     /// The columns of `batch`; `start` names that of first values on the index, where one is of interest.
     /// `invalid_response` when one is missing, has another type, or has a null.
     pub(super) fn new(batch: &'a RecordBatch, start: Option<&str>) -> Result<Self> {
-        let id = typed(batch, CHUNK_ID, |array| array.as_fixed_size_binary_opt())?;
-        if id.value_length() != 16 {
-            return Err(mistyped(CHUNK_ID, id.data_type()));
-        }
         let uncompressed = match batch.column_by_name(UNCOMPRESSED) {
             Some(array) => Some(as_type(array, UNCOMPRESSED, |a| a.as_primitive_opt())?),
             None => None,
@@ -61,7 +57,7 @@ impl<'a> Columns<'a> {
             None => None,
         };
         Ok(Self {
-            id,
+            id: typed(batch, CHUNK_ID, |array| array.as_fixed_size_binary_opt())?,
             segment: typed(batch, SEGMENT, |array| array.as_string_opt())?,
             layer: typed(batch, LAYER, |array| array.as_string_opt())?,
             key: typed(batch, KEY, |array| array.as_binary_opt())?,
@@ -71,6 +67,14 @@ impl<'a> Columns<'a> {
             uncompressed,
             start,
         })
+    }
+}
+
+impl Columns<'_> {
+    /// The id of the chunk in row `row`, which is less than the number of rows.
+    pub(super) fn id(&self, row: usize) -> Result<[u8; 16]> {
+        let id = <[u8; 16]>::try_from(self.id.value(row));
+        id.map_err(|_| mistyped(CHUNK_ID, self.id.data_type()))
     }
 }
 

@@ -11,7 +11,7 @@ use segue_proto::cloud::{
 };
 use segue_proto::common;
 
-use super::query_dataset::segment;
+use super::query_dataset::{MIN_TIME, segment};
 
 /// The message that asks for what `request` wants.
 pub(super) fn request(request: &PlanRequest) -> FindChunksRequest {
@@ -38,8 +38,8 @@ pub(super) fn request(request: &PlanRequest) -> FindChunksRequest {
         TimeSelection::Static => Mode::Static(StaticSelection { segments }),
         TimeSelection::Index { index, range } => Mode::Range(RangeSelection {
             timeline: index.to_string(),
-            start_inclusive: (range.start != i64::MIN).then_some(range.start),
-            end_inclusive: (range.end != i64::MAX).then_some(range.end),
+            start_inclusive: (range.start > MIN_TIME).then_some(range.start),
+            end_inclusive: (range.end != i64::MAX).then_some(range.end.max(MIN_TIME)),
             fill_mode: FillMode::None.into(),
             segments,
         }),
@@ -101,6 +101,7 @@ mod tests {
         assert_eq!(bounds(1, 2), (Some(1), Some(2)));
         assert_eq!(bounds(i64::MIN, 2), (None, Some(2)));
         assert_eq!(bounds(i64::MIN, i64::MAX), (None, None));
+        assert_eq!(bounds(i64::MIN, i64::MIN), (None, Some(MIN_TIME)));
     }
 
     #[test]

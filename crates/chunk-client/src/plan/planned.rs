@@ -44,32 +44,29 @@ impl<'a> Planned<'a> {
         let batch = decode_table(part)?;
         let columns = Columns::new(&batch, self.start.as_deref())?;
         for row in 0..batch.num_rows() {
-            self.add_row(&columns, row);
+            self.add_row(&columns, row)?;
         }
         Ok(())
     }
 
     /// Adds the chunk of row `row`, which is less than the number of rows.
-    fn add_row(&mut self, columns: &Columns<'_>, row: usize) {
+    fn add_row(&mut self, columns: &Columns<'_>, row: usize) -> Result<()> {
         let Some(&entity) = self.entities.get(columns.entity.value(row)) else {
-            return;
+            return Ok(());
         };
         let is_static = columns.is_static.value(row);
         if !is_static && self.request.time == TimeSelection::Static {
-            return;
+            return Ok(());
         }
         let segment = columns.segment.value(row);
         let asked = self.request.segments.as_ref();
         if asked.is_some_and(|asked| !asked.contains(segment)) {
-            return;
+            return Ok(());
         }
-        let Ok(id) = <[u8; 16]>::try_from(columns.id.value(row)) else {
-            return;
-        };
-        let id = ChunkId::from_be_bytes(id);
+        let id = ChunkId::from_be_bytes(columns.id(row)?);
         let segment = once(&mut self.segments, segment);
         if !self.seen.insert((segment.clone(), id)) {
-            return;
+            return Ok(());
         }
         let uncompressed = columns.uncompressed.filter(|column| column.is_valid(row));
         let start = columns.start.as_ref();
@@ -88,6 +85,7 @@ impl<'a> Planned<'a> {
             num_rows: None,
             key: Bytes::copy_from_slice(columns.key.value(row)),
         });
+        Ok(())
     }
 
     /// All chunks.

@@ -7,7 +7,7 @@ use segue_proto::common::{self, IfMissingBehavior, IndexColumnSelector, ScanPara
 use super::columns;
 
 /// Smallest value that the protocol has for a time: the one below stands for "static".
-const MIN_TIME: i64 = i64::MIN + 1;
+pub(super) const MIN_TIME: i64 = i64::MIN + 1;
 
 /// The message that asks for what `request` wants.
 pub(super) fn request(request: &PlanRequest) -> QueryDatasetRequest {

@@ -1,5 +1,7 @@
 //! A server that does not keep to what it has announced.
 
+use std::time::Duration;
+
 use futures::StreamExt as _;
 use segue_chunk::{ChunkInfo, ChunkSource, EncodedChunk};
 use segue_chunk_client::RemoteSource;
@@ -137,6 +139,18 @@ async fn nothing_starts_before_the_first_poll_and_dropping_the_stream_stops_it()
     drop(stream);
     // The server's side of the response is dropped, or this waits forever.
     mock.dropped.recv().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_response_that_does_not_end_is_given_up() {
+    let mock = Mock::gated(Recorded::of("0.41.0")).await;
+    let builder = mock.builder().fetch_timeout(Duration::from_millis(20));
+    let source = builder.connect().await.unwrap();
+    let plan = source.plan(&request(&source).await).await.unwrap();
+    let error = fetch(&source, plan).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::TransportUnavailable, "{error}");
+    let words = "did not answer in time (0.02 s)";
+    assert!(error.message().contains(words), "{error}");
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ mod connecting;
 mod copies;
 mod faults;
 mod headers;
+mod raw;
 mod reading;
 mod support;
 mod tls;

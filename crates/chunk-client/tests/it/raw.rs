@@ -1,0 +1,167 @@
+//! What answers, but not as a catalog server does.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use h2::server::SendResponse;
+use http::{HeaderMap, Response};
+use segue_chunk_client::{RemoteSource, RetryPolicy};
+use segue_error::{Error, ErrorCode};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+
+type Answer = fn(SendResponse<Bytes>);
+
+/// Answers all requests of one connection.
+async fn serve(stream: TcpStream, answer: Answer) -> Result<(), h2::Error> {
+    let mut connection = h2::server::handshake(stream).await?;
+    while let Some(request) = connection.accept().await {
+        let (_, respond) = request?;
+        answer(respond);
+    }
+    Ok(())
+}
+
+/// A server that speaks HTTP/2, for as long as the tasks live.
+async fn http2(answer: Answer) -> (String, JoinSet<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("rerun+http://{}", listener.local_addr().unwrap());
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        let mut connections = JoinSet::new();
+        while let Ok((stream, _)) = listener.accept().await {
+            connections.spawn(serve(stream, answer));
+        }
+    });
+    (url, tasks)
+}
+
+async fn refused(url: &str) -> Error {
+    let builder = RemoteSource::builder(url).connect_retries(RetryPolicy::NEVER);
+    let error = builder.connect().await.unwrap_err();
+    assert!(error.message().contains(url), "{error}");
+    error
+}
+
+/// Begins an answer of gRPC, with the bytes of a body.
+fn begin(mut respond: SendResponse<Bytes>, body: &'static [u8]) -> h2::SendStream<Bytes> {
+    let response = Response::builder().header("content-type", "application/grpc");
+    let mut stream = respond
+        .send_response(response.body(()).unwrap(), false)
+        .unwrap();
+    stream.send_data(Bytes::from_static(body), false).unwrap();
+    stream
+}
+
+fn fine() -> HeaderMap {
+    HeaderMap::from_iter([("grpc-status".parse().unwrap(), "0".parse().unwrap())])
+}
+
+/// The frame of an empty message.
+const EMPTY: &[u8] = &[0, 0, 0, 0, 0];
+
+#[tokio::test]
+async fn a_web_server_is_no_catalog() {
+    fn page(mut respond: SendResponse<Bytes>, status: u16) {
+        let response = Response::builder().status(status);
+        let response = response.header("content-type", "text/html");
+        let sent = respond.send_response(response.body(()).unwrap(), false);
+        sent.unwrap()
+            .send_data(Bytes::from_static(b"<html>"), true)
+            .unwrap();
+    }
+    let cases: [(Answer, ErrorCode, &str); 3] = [
+        (
+            |respond| page(respond, 404),
+            ErrorCode::InvalidResponse,
+            "no catalog server (HTTP status 404)",
+        ),
+        (
+            |respond| page(respond, 200),
+            ErrorCode::InvalidResponse,
+            "no catalog server",
+        ),
+        (
+            |respond| page(respond, 503),
+            ErrorCode::TransportUnavailable,
+            "HTTP status 503",
+        ),
+    ];
+    for (answer, code, words) in cases {
+        let (url, _tasks) = http2(answer).await;
+        let error = refused(&url).await;
+        assert_eq!(error.code(), code, "{error}");
+        assert!(error.message().contains(words), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_message_does_not_follow_the_protocol() {
+    let cases: [Answer; 3] = [
+        // A field of an unknown wire type.
+        |respond| {
+            let mut stream = begin(respond, &[0, 0, 0, 0, 1, 0xff]);
+            stream.send_trailers(fine()).unwrap();
+        },
+        // A message that is compressed in no known way.
+        |respond| {
+            let mut stream = begin(respond, &[9, 0, 0, 0, 0]);
+            stream.send_trailers(fine()).unwrap();
+        },
+        // A message of four gigabytes.
+        |respond| {
+            let mut stream = begin(respond, &[0, 0xff, 0xff, 0xff, 0xff]);
+            stream.send_trailers(fine()).unwrap();
+        },
+    ];
+    for answer in cases {
+        let (url, _tasks) = http2(answer).await;
+        let error = refused(&url).await;
+        assert_eq!(error.code(), ErrorCode::InvalidResponse, "{error}");
+        let words = "does not follow the protocol";
+        assert!(error.message().contains(words), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_cut_short_is_a_broken_connection() {
+    let cases: [Answer; 3] = [
+        |respond| {
+            let mut stream = begin(respond, EMPTY);
+            stream.send_data(Bytes::new(), true).unwrap();
+        },
+        |respond| {
+            let mut stream = begin(respond, &[0, 0, 0, 0, 9, 1]);
+            stream.send_data(Bytes::new(), true).unwrap();
+        },
+        |respond| {
+            let mut stream = begin(respond, &[0, 0, 0, 0, 9, 1]);
+            stream.send_reset(h2::Reason::INTERNAL_ERROR);
+        },
+    ];
+    for answer in cases {
+        let (url, _tasks) = http2(answer).await;
+        let error = refused(&url).await;
+        assert_eq!(error.code(), ErrorCode::TransportUnavailable, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn who_does_not_answer_is_not_waited_for_any_longer() {
+    // Takes connections, and says nothing.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    for (scheme, words) in [
+        ("rerun+http", "did not answer in time (0.02 s)"),
+        ("rerun+https", "time"),
+    ] {
+        let url = format!("{scheme}://{address}");
+        let builder = RemoteSource::builder(&url)
+            .connect_timeout(Duration::from_millis(20))
+            .connect_retries(RetryPolicy::NEVER);
+        let error = builder.connect().await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::TransportUnavailable, "{error}");
+        let message = error.message();
+        assert!(message.contains(&url) && message.contains(words), "{error}");
+    }
+}
