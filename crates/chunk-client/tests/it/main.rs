@@ -1,9 +1,5 @@
 //! Remote sources against a server that does as it is told.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod conformance;
 mod connecting;
