@@ -166,7 +166,7 @@ pub(crate) async fn request(source: &RemoteSource) -> PlanRequest {
     for column in &schema.components {
         entities.push(EntitySelection {
             entity: column.entity.clone(),
-            components: BTreeSet::from([column.component.clone()]),
+            components: BTreeSet::from([Arc::clone(&column.component)]),
         });
     }
     PlanRequest {
