@@ -30,8 +30,8 @@ impl Observer {
     /// What has been seen so far.
     pub(super) fn ending(&self) -> Ending {
         match self.0.load(Ordering::Relaxed) {
-            BEGUN => Ending::Unfinished,
-            SAID => Ending::Said,
+            BEGUN | WELL => Ending::NoError,
+            FAILED => Ending::Failed,
             CUT => Ending::Cut,
             _ => Ending::NotBegun,
         }
@@ -40,11 +40,33 @@ impl Observer {
     fn saw(&self, state: u8) {
         self.0.store(state, Ordering::Relaxed);
     }
+
+    /// Takes note of the status, if it is among `headers`. Whether it is.
+    fn saw_status(&self, headers: &HeaderMap) -> bool {
+        let status = headers.get(STATUS);
+        if let Some(status) = status {
+            let well = status.as_bytes() == b"0";
+            self.saw(if well { WELL } else { FAILED });
+        }
+        status.is_some()
+    }
+
+    /// Takes note of the end of the body.
+    fn saw_end(&self) {
+        // Not where a status came before.
+        let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.0.compare_exchange(BEGUN, CUT, success, failure);
+    }
 }
 
+/// The answer has begun.
 const BEGUN: u8 = 1;
-const SAID: u8 = 2;
-const CUT: u8 = 3;
+/// It ended well, as the server says.
+const WELL: u8 = 2;
+/// The server says that the call failed.
+const FAILED: u8 = 3;
+/// It ended without a status.
+const CUT: u8 = 4;
 
 /// A channel for one call.
 #[derive(Clone, Debug)]
@@ -74,12 +96,13 @@ impl Service<Request<Body>> for Observed {
         Box::pin(async move {
             let response = response.await?;
             let headers = response.headers();
-            let said = headers.contains_key(STATUS);
-            if !said && !is_grpc(headers) {
-                let status = response.status().as_u16();
-                return Err(NotGrpc { status }.into());
+            if !observer.saw_status(headers) {
+                if !is_grpc(headers) {
+                    let status = response.status().as_u16();
+                    return Err(NotGrpc { status }.into());
+                }
+                observer.saw(BEGUN);
             }
-            observer.saw(if said { SAID } else { BEGUN });
             Ok(response.map(|body| ObservedBody { body, observer }))
         })
     }
@@ -108,13 +131,12 @@ impl HttpBody for ObservedBody {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
         match &frame {
             Some(Ok(frame)) => {
-                let trailers = frame.trailers_ref();
-                if trailers.is_some_and(|trailers| trailers.contains_key(STATUS)) {
-                    self.observer.saw(SAID);
+                if let Some(trailers) = frame.trailers_ref() {
+                    self.observer.saw_status(trailers);
                 }
             }
-            None if self.observer.ending() == Ending::Unfinished => self.observer.saw(CUT),
-            None | Some(Err(_)) => {}
+            Some(Err(_)) => {}
+            None => self.observer.saw_end(),
         }
         Poll::Ready(frame)
     }

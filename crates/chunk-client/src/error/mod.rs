@@ -26,11 +26,11 @@ pub(crate) struct Failure {
 pub(crate) enum Ending {
     /// There is none.
     NotBegun,
-    /// It was still coming.
-    Unfinished,
-    /// With a status.
-    Said,
-    /// Without one.
+    /// It is still coming, or has ended well: what fails then is to read it.
+    NoError,
+    /// The server says that the call failed.
+    Failed,
+    /// Without a word of the server whether that is all.
     Cut,
 }
 
@@ -48,7 +48,7 @@ impl Failure {
             return Self::new(None, told(code, &why).with_source(status), trace_id);
         }
         let (grpc, error) = match ending {
-            Ending::Said => {
+            Ending::Failed => {
                 let code = status.code();
                 (Some(code), told(self::code(code), &text(&status)))
             }
@@ -56,7 +56,7 @@ impl Failure {
                 let why = "the answer ended without a status";
                 (None, told(ErrorCode::TransportUnavailable, why))
             }
-            Ending::Unfinished => {
+            Ending::NoError => {
                 let why = clean(status.message());
                 let why = format!("the server's answer does not follow the protocol: {why}");
                 (None, told(ErrorCode::InvalidResponse, &why))
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     fn of(status: Status) -> Failure {
-        ended(status, Ending::Said)
+        ended(status, Ending::Failed)
     }
 
     fn ended(status: Status, ending: Ending) -> Failure {
@@ -209,7 +209,7 @@ mod tests {
                 "bad bytes",
             ),
             (
-                Ending::Unfinished,
+                Ending::NoError,
                 ErrorCode::InvalidResponse,
                 "does not follow the protocol: bad bytes",
             ),

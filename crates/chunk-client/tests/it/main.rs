@@ -8,5 +8,6 @@ mod faults;
 mod headers;
 mod raw;
 mod reading;
+mod rubbish;
 mod support;
 mod tls;

@@ -1,39 +1,23 @@
 //! What answers, but not as a catalog server does.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use h2::server::SendResponse;
-use http::{HeaderMap, Response};
+use http::Response;
 use segue_chunk_client::{RemoteSource, RetryPolicy};
 use segue_error::{Error, ErrorCode};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::task::JoinSet;
+
+use crate::support::http2::{begin, fine, serve};
 
 type Answer = fn(SendResponse<Bytes>);
 
-/// Answers all requests of one connection.
-async fn serve(stream: TcpStream, answer: Answer) -> Result<(), h2::Error> {
-    let mut connection = h2::server::handshake(stream).await?;
-    while let Some(request) = connection.accept().await {
-        let (_, respond) = request?;
-        answer(respond);
-    }
-    Ok(())
-}
-
-/// A server that speaks HTTP/2, for as long as the tasks live.
+/// A server that answers every request in one way.
 async fn http2(answer: Answer) -> (String, JoinSet<()>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("rerun+http://{}", listener.local_addr().unwrap());
-    let mut tasks = JoinSet::new();
-    tasks.spawn(async move {
-        let mut connections = JoinSet::new();
-        while let Ok((stream, _)) = listener.accept().await {
-            connections.spawn(serve(stream, answer));
-        }
-    });
-    (url, tasks)
+    serve(Arc::new(move |_: &str, respond| answer(respond))).await
 }
 
 async fn refused(url: &str) -> Error {
@@ -41,20 +25,6 @@ async fn refused(url: &str) -> Error {
     let error = builder.connect().await.unwrap_err();
     assert!(error.message().contains(url), "{error}");
     error
-}
-
-/// Begins an answer of gRPC, with the bytes of a body.
-fn begin(mut respond: SendResponse<Bytes>, body: &'static [u8]) -> h2::SendStream<Bytes> {
-    let response = Response::builder().header("content-type", "application/grpc");
-    let mut stream = respond
-        .send_response(response.body(()).unwrap(), false)
-        .unwrap();
-    stream.send_data(Bytes::from_static(body), false).unwrap();
-    stream
-}
-
-fn fine() -> HeaderMap {
-    HeaderMap::from_iter([("grpc-status".parse().unwrap(), "0".parse().unwrap())])
 }
 
 /// The frame of an empty message.

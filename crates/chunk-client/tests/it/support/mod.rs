@@ -1,5 +1,6 @@
 //! A catalog server that answers as a real one once did, and fails as it is told to.
 
+pub(crate) mod http2;
 mod recorded;
 mod service;
 
@@ -20,7 +21,7 @@ use tonic::metadata::MetadataMap;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Server, ServerTlsConfig};
 
-pub(crate) use recorded::{Recorded, VERSIONS};
+pub(crate) use recorded::{Recorded, VERSIONS, raw};
 
 /// Name of the dataset that was recorded.
 pub(crate) const DATASET: &str = "golden";

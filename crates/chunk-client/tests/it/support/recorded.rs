@@ -27,9 +27,7 @@ pub(crate) const VERSIONS: [&str; 2] = ["0.36.3", "0.41.0"];
 impl Recorded {
     /// The answers of the server of `version`.
     pub(crate) fn of(version: &str) -> Self {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/data")
-            .join(version);
+        let folder = folder(version);
         let recorded = Self {
             who_am_i: one(&folder, "WhoAmI."),
             entries: one(&folder, "FindEntries."),
@@ -42,6 +40,19 @@ impl Recorded {
         assert_eq!(decoded, files(&folder, "").len(), "every file is of use");
         recorded
     }
+}
+
+fn folder(version: &str) -> PathBuf {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    data.join(version)
+}
+
+/// The messages of the answers whose files begin with `start`, as they came.
+pub(crate) fn raw(version: &str, start: &str) -> Vec<Vec<u8>> {
+    let files = files(&folder(version), start);
+    let bytes: Vec<_> = files.iter().map(|path| fs::read(path).unwrap()).collect();
+    assert!(!bytes.is_empty(), "{start}");
+    bytes
 }
 
 fn files(folder: &Path, start: &str) -> Vec<PathBuf> {
