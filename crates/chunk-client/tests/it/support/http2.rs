@@ -28,6 +28,7 @@ pub(crate) async fn serve(answer: Answer) -> (String, JoinSet<()>) {
 
 /// Answers all requests of one connection.
 async fn connection(stream: TcpStream, answer: Answer) -> Result<(), h2::Error> {
+    stream.set_nodelay(true).unwrap();
     let mut connection = h2::server::handshake(stream).await?;
     while let Some(request) = connection.accept().await {
         let (request, respond) = request?;
