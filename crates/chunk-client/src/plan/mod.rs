@@ -4,6 +4,8 @@ mod columns;
 mod find_chunks;
 mod planned;
 mod query_dataset;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
