@@ -29,6 +29,7 @@ mod plan;
 mod retry;
 mod segments;
 mod source;
+mod table;
 
 pub use address::Address;
 pub use builder::RemoteSourceBuilder;

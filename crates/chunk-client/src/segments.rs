@@ -6,13 +6,13 @@ use std::sync::Arc;
 use arrow::array::{Array as _, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow::compute::{concat_batches, sort_to_indices, take_record_batch};
 use arrow::datatypes::{DataType, Field, FieldRef, Schema};
-use segue_chunk::wire::decode_table;
 use segue_error::{Error, ErrorCode, Result};
 use segue_proto::cloud::ScanSegmentTableRequest;
 
 use crate::catalog::Entry;
 use crate::connection::Connection;
 use crate::error::Failure;
+use crate::table;
 
 /// Column with the id of the segment.
 const SEGMENT_ID: &str = "rerun_segment_id";
@@ -33,7 +33,7 @@ pub(crate) async fn scan(
     while let Some(answer) = answers.next().await? {
         entry.saw(answer.meta);
         if let Some(part) = &answer.data {
-            parts.push(decode_table(part)?);
+            parts.push(table::read(part)?);
         }
     }
     Ok(joined(&parts)?)

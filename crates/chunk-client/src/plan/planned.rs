@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use arrow::array::Array;
 use bytes::Bytes;
-use segue_chunk::wire::decode_table;
 use segue_chunk::{ChunkId, ChunkInfo, EntityPath, PlanRequest, SegmentId, TimeSelection};
 use segue_error::Result;
 use segue_proto::common::DataframePart;
 
 use super::columns::Columns;
+use crate::table;
 
 /// Collects chunk infos, each once, and only those that were asked for: a server may say too much.
 pub(super) struct Planned<'a> {
@@ -41,7 +41,7 @@ impl<'a> Planned<'a> {
 
     /// Adds the chunks of `part`. `invalid_response` when it is no part of a plan.
     pub(super) fn add(&mut self, part: &DataframePart) -> Result<()> {
-        let batch = decode_table(part)?;
+        let batch = table::read(part)?;
         let columns = Columns::new(&batch, self.start.as_deref())?;
         for row in 0..batch.num_rows() {
             self.add_row(&columns, row)?;
