@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 use tonic::transport::server::Connected;
 
-/// How long a client may take to close its side.
+/// How long a client may take to close its side, unless told otherwise.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// A connection that, once it is shut down, reads until the client has closed its side, too.
@@ -19,14 +19,21 @@ const LIMIT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Linger<S> {
     inner: S,
+    /// How long a client may take to close its side.
+    limit: Duration,
     /// Set once everything was sent.
     closing: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Linger<S> {
     pub(crate) fn new(inner: S) -> Self {
+        Self::with_limit(inner, LIMIT)
+    }
+
+    fn with_limit(inner: S, limit: Duration) -> Self {
         Self {
             inner,
+            limit,
             closing: None,
         }
     }
@@ -81,7 +88,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Linger<S> {
             Some(closing) => closing,
             none => {
                 ready!(Pin::new(&mut this.inner).poll_shutdown(cx))?;
-                none.insert(Box::pin(sleep(LIMIT)))
+                none.insert(Box::pin(sleep(this.limit)))
             }
         };
         // A client that goes on sending is read until the time is up.
@@ -124,10 +131,11 @@ mod tests {
         }
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn it_does_not_wait_for_ever() {
         let (server, client) = duplex(64);
-        Linger::new(server).shutdown().await.unwrap();
+        let mut server = Linger::with_limit(server, Duration::ZERO);
+        server.shutdown().await.unwrap();
         drop(client);
     }
 }
