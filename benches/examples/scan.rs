@@ -29,7 +29,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let table = SegmentStreamTable::builder(source, dataset.as_str())
         .index(index)
-        .contents(Contents::parse(&[contents])?)
+        .contents(Contents::parse([contents])?)
         .build()
         .await?;
     session.context().register_table("t", Arc::new(table))?;

@@ -162,10 +162,9 @@ impl RemoteSourceBuilder {
                     return Err(late.into());
                 }
             };
-            let (address, headers, permits) =
-                (address.clone(), headers.clone(), Arc::clone(&permits));
-            let connection = Connection::new(address, channel, headers, deadlines, permits);
-            let can_find = greet(&connection, most).await?;
+            let (at, headers, permits) = (address.clone(), headers.clone(), Arc::clone(&permits));
+            let connection = Connection::new(at, channel, headers, deadlines, permits);
+            let can_find = greet(&connection, &address, most).await?;
             let form = match can_find && !old_form {
                 true => Form::FindChunks,
                 false => Form::QueryDataset,
@@ -237,7 +236,7 @@ impl RemoteSourceBuilder {
 }
 
 /// Asks who we are: the first answer shows that the server is one, and whether it can answer `FindChunks`.
-async fn greet(connection: &Connection, most: Duration) -> Result<bool> {
+async fn greet(connection: &Connection, address: &Address, most: Duration) -> Result<bool> {
     let call = connection.call(CONNECTING).within(most);
     let answer = call
         .unary(WhoAmIRequest {}, async |mut client, request| {
@@ -251,6 +250,12 @@ async fn greet(connection: &Connection, most: Duration) -> Result<bool> {
         }
         // Older than the question.
         Err(failure) if failure.is(Code::Unimplemented) => Ok(false),
+        // What a server that speaks TLS does with plain bytes.
+        Err(failure) if failure.is_break() && !address.is_tls() => {
+            let encrypted = address.authority();
+            let hint = format!("with TLS it would be rerun+https://{encrypted}");
+            Err(failure.with_hint(&hint).into())
+        }
         Err(failure) => Err(failure.into()),
     }
 }

@@ -106,18 +106,38 @@ impl Failure {
         self.code == Some(code)
     }
 
+    /// Whether the other side has ended the connection.
+    pub(crate) fn is_break(&self) -> bool {
+        transport::is_break(&self.error)
+    }
+
     /// The same failure as another error code.
     pub(crate) fn into_code(self, code: ErrorCode) -> Error {
-        let error = Error::new(code, "client.call", self.error.message());
-        let error = match self.error.fact("server").cloned() {
-            Some(server) => error.with_fact("server", server),
-            None => error,
-        };
-        match self.error.trace_id().map(str::to_owned) {
-            Some(id) => error.with_trace_id(id).with_source(self.error),
-            None => error.with_source(self.error),
+        let message = self.error.message().to_owned();
+        reworded(self.error, code, message)
+    }
+
+    /// The same failure with more words.
+    pub(crate) fn with_hint(self, hint: &str) -> Self {
+        let message = format!("{}; {hint}", self.error.message());
+        let code = self.error.code();
+        Self {
+            error: reworded(self.error, code, message),
+            ..self
         }
     }
+}
+
+/// `error` with another code and message.
+fn reworded(error: Error, code: ErrorCode, message: String) -> Error {
+    let mut other = Error::new(code, "client.call", message);
+    if let Some(server) = error.fact("server").cloned() {
+        other = other.with_fact("server", server);
+    }
+    if let Some(id) = error.trace_id().map(str::to_owned) {
+        other = other.with_trace_id(id);
+    }
+    other.with_source(error)
 }
 
 impl From<Error> for Failure {

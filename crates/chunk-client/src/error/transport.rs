@@ -31,6 +31,23 @@ pub(super) fn is_timeout(error: &(dyn StdError + 'static)) -> bool {
     chain(error).any(|error| error.is::<tonic::TimeoutExpired>())
 }
 
+/// Whether `error` comes of a connection that the other side has ended.
+pub(super) fn is_break(error: &(dyn StdError + 'static)) -> bool {
+    chain(error).any(|error| {
+        let io = error.downcast_ref::<io::Error>();
+        let http = || error.downcast_ref::<h2::Error>()?.get_io();
+        io.or_else(http).is_some_and(|error| is_end(error.kind()))
+    })
+}
+
+fn is_end(kind: io::ErrorKind) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    matches!(
+        kind,
+        BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof
+    )
+}
+
 /// `error` and what is below it.
 fn chain<'a>(
     error: &'a (dyn StdError + 'static),
@@ -83,10 +100,7 @@ fn of_status(status: u16) -> (ErrorCode, String) {
 fn of_io(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => "connection refused".to_owned(),
-        io::ErrorKind::ConnectionReset
-        | io::ErrorKind::ConnectionAborted
-        | io::ErrorKind::BrokenPipe
-        | io::ErrorKind::UnexpectedEof => "the connection broke".to_owned(),
+        kind if is_end(kind) => "the connection broke".to_owned(),
         io::ErrorKind::TimedOut => "the connection timed out".to_owned(),
         _ => clean(&error.to_string()),
     }
@@ -96,7 +110,7 @@ fn of_tls(error: &rustls::Error, address: &Address) -> (ErrorCode, String) {
     match error {
         rustls::Error::InvalidCertificate(why) => (
             ErrorCode::Unauthenticated,
-            format!("the server's certificate is not trusted ({why:?})"),
+            format!("the server's certificate is not trusted ({why})"),
         ),
         rustls::Error::InvalidMessage(_) => {
             let plain = format!("rerun+http://{}", address.authority());
@@ -160,6 +174,7 @@ mod tests {
             let (code, why) = explained(&io::Error::from(kind));
             assert_eq!(code, ErrorCode::TransportUnavailable);
             assert!(why.contains(words), "{why}");
+            assert_eq!(is_break(&io::Error::from(kind)), words == "broke");
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use segue_chunk::rrd::ChunkEntry;
+use segue_chunk::schema::keys::CLEAR_COMPONENT;
 use segue_chunk::{ComponentName, EntityPath, SegmentId, TimeRange};
 
 /// Asks for the chunks that a read needs.
@@ -93,10 +94,11 @@ impl Entities {
 }
 
 impl Components {
+    /// Whether `name` is read. A Clear always is: it changes what the other components are.
     pub(crate) fn has(&self, name: &str) -> bool {
         match self {
             Self::All => true,
-            Self::These(names) => names.contains(name),
+            Self::These(names) => name == CLEAR_COMPONENT || names.contains(name),
         }
     }
 
@@ -127,5 +129,16 @@ impl Samples {
             Self::Everywhere(time) => time,
             Self::BySegment(times) => times.get(segment).map(Vec::as_slice).unwrap_or_default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clear_is_read_whatever_is_asked_for() {
+        let some = Components::These(["x".into()].into());
+        assert!(some.has("x") && some.has(CLEAR_COMPONENT) && !some.has("y"));
     }
 }

@@ -106,6 +106,11 @@ fn range(selection: RangeSelection) -> Result<Selected, Status> {
     let is_filled = is_filled(selection.fill_mode)?;
     let timeline: Arc<str> = selection.timeline.into();
     let start = selection.start_inclusive;
+    let segments = segments(selection.segments)?;
+    if start.is_none() && selection.end_inclusive.is_none() {
+        // Nothing to narrow by. Rerun's clients look for Clears in chunks without the timeline, too.
+        return Ok((segments, Times::All, Some(timeline)));
+    }
     let end = selection.end_inclusive.unwrap_or(i64::MAX);
     let term = |wanted| Term {
         timeline: Arc::clone(&timeline),
@@ -117,7 +122,6 @@ fn range(selection: RangeSelection) -> Result<Selected, Status> {
     if let (true, Some(start)) = (is_filled, start) {
         terms.push(term(Wanted::LatestAt(Samples::Everywhere([start]))));
     }
-    let segments = segments(selection.segments)?;
     Ok((segments, Times::Terms(terms), Some(timeline)))
 }
 

@@ -7,7 +7,7 @@
 //! * nothing can be written here, and only what is read of the capabilities is there;
 //! * manifests name the application of the recording, theirs none;
 //! * sizes are those of the chunks as they are stored and sent, theirs are what chunks take in memory;
-//! * chunks without the timeline of a read are of no use to it, and are left out;
+//! * chunks without the timeline of a read are left out where it has bounds;
 //! * a plan for the latest values may be larger than theirs: the index knows the times of a chunk, not those of
 //!   each component in it, so the chunk before is planned, too; and so is a chunk whose values a static one
 //!   hides. `LARGER` says where;
@@ -247,6 +247,12 @@ async fn query_dataset(client: &mut Client, call: &Call) {
 async fn find_chunks(client: &mut Client, call: &Call) {
     let theirs: Vec<FindChunksResponse> = call.all();
     let request: FindChunksRequest = call.request();
+    let has_bounds = match &request.mode {
+        Some(find_chunks_request::Mode::Range(range)) => {
+            range.start_inclusive.is_some() || range.end_inclusive.is_some()
+        }
+        _ => true,
+    };
     let ours = all(client.find_chunks(about(DATASET, request)).await)
         .await
         .unwrap();
@@ -260,7 +266,7 @@ async fn find_chunks(client: &mut Client, call: &Call) {
         call,
         parts(ours),
         parts(theirs),
-        Some("chunk_timeline_start"),
+        has_bounds.then_some("chunk_timeline_start"),
     );
 }
 
