@@ -125,7 +125,14 @@ async fn what_answers_is_no_catalog() {
         assert_eq!(error.code(), ErrorCode::InvalidResponse, "{error}");
         assert!(error.message().contains("no catalog server"), "{error}");
     }
-    assert_eq!(answered(b"").await.code(), ErrorCode::TransportUnavailable);
+}
+
+#[tokio::test]
+async fn who_ends_the_connection_may_want_tls() {
+    let error = answered(b"").await;
+    assert_eq!(error.code(), ErrorCode::TransportUnavailable, "{error}");
+    let words = "the connection broke; with TLS it would be rerun+https://127.0.0.1:";
+    assert!(error.message().contains(words), "{error}");
 }
 
 #[tokio::test]
