@@ -5,15 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use backon::Retryable as _;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
 use segue_error::{Error, ErrorCode, Result};
-use segue_proto::cloud::WhoAmIRequest;
+use segue_proto::cloud::{VersionRequest, VersionResponse, WhoAmIRequest, WhoAmIResponse};
 use tokio::time::timeout;
 use tonic::Code;
 use tonic::metadata::{AsciiMetadataValue, MetadataMap};
 use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
 
 use crate::address::Address;
-use crate::connection::{Connection, Deadlines, limit};
+use crate::connection::{Client, Connection, Deadlines, limit};
 use crate::error::Failure;
 use crate::fetch::{Fetch, GrpcFetch};
 use crate::plan::Form;
@@ -22,6 +24,9 @@ use crate::source::RemoteSource;
 
 /// What a server says that can answer `FindChunks`.
 const CAN_FIND_CHUNKS: &str = "dataset:find_chunks";
+
+/// The longest timeout that there is, a year: clocks cannot count for ever.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// Bytes of one stream that may be under way without being read.
 const STREAM_WINDOW: u32 = 4 * 1024 * 1024;
@@ -73,7 +78,7 @@ impl RemoteSourceBuilder {
         self
     }
 
-    /// Trusts these certificates (PEM), too, beside those of the system.
+    /// Trusts these certificates (PEM), too, beside those of the system. For connections with TLS.
     #[must_use]
     pub fn ca_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.ca_certificate = Some(pem.into());
@@ -95,23 +100,24 @@ impl RemoteSourceBuilder {
     }
 
     /// How long one attempt may take to connect, and then to get the first answer; 10 s each unless given.
+    /// An attempt that took too long is not repeated.
     #[must_use]
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connect_timeout = timeout;
+        self.connect_timeout = timeout.min(LONGEST);
         self
     }
 
     /// How long a request about metadata may take to its end, 60 s unless given.
     #[must_use]
     pub fn metadata_timeout(mut self, timeout: Duration) -> Self {
-        self.deadlines.metadata = timeout;
+        self.deadlines.metadata = timeout.min(LONGEST);
         self
     }
 
     /// How long a request for chunks may take to its end, 300 s unless given.
     #[must_use]
     pub fn fetch_timeout(mut self, timeout: Duration) -> Self {
-        self.deadlines.fetch = timeout;
+        self.deadlines.fetch = timeout.min(LONGEST);
         self
     }
 
@@ -155,13 +161,10 @@ impl RemoteSourceBuilder {
         let (deadlines, old_form) = (self.deadlines, self.old_form);
         let most = self.connect_timeout;
         let attempt = || async {
-            let channel = match timeout(most, endpoint.connect()).await {
-                Ok(channel) => channel.map_err(|error| Failure::of_connecting(&address, error))?,
-                Err(_) => {
-                    let late = Failure::of_deadline(&address, CONNECTING, most, None);
-                    return Err(late.into());
-                }
-            };
+            let channel = timeout(most, endpoint.connect()).await;
+            let channel =
+                channel.map_err(|_| Failure::of_deadline(&address, CONNECTING, most, None))?;
+            let channel = channel.map_err(|error| Failure::of_connecting(&address, error))?;
             let (at, headers, permits) = (address.clone(), headers.clone(), Arc::clone(&permits));
             let connection = Connection::new(at, channel, headers, deadlines, permits);
             let can_find = greet(&connection, &address, most).await?;
@@ -169,11 +172,11 @@ impl RemoteSourceBuilder {
                 true => Form::FindChunks,
                 false => Form::QueryDataset,
             };
-            Ok((connection, form))
+            Ok::<_, Failure>((connection, form))
         };
         let (connection, form) = attempt
             .retry(self.connecting.backoff())
-            .when(Error::is_retryable)
+            .when(Failure::is_worth_a_retry)
             .await?;
         let fetch: Arc<dyn Fetch> = Arc::new(GrpcFetch::new(connection.clone()));
         let fetch = self
@@ -205,8 +208,9 @@ impl RemoteSourceBuilder {
         let wrong = |error: tonic::transport::Error| {
             let why = error.to_string();
             let why = std::error::Error::source(&error).map_or(why, ToString::to_string);
-            let message = format!("no connection to {address} can be described: {why}");
-            Error::new(ErrorCode::InvalidArgument, "client.connect", message)
+            invalid(format!(
+                "no connection to {address} can be described: {why}"
+            ))
         };
         let endpoint = Endpoint::from_shared(address.http()).map_err(wrong)?;
         let endpoint = endpoint
@@ -216,15 +220,20 @@ impl RemoteSourceBuilder {
             .http2_keep_alive_interval(Duration::from_secs(30))
             .keep_alive_timeout(Duration::from_secs(20))
             .tcp_nodelay(true);
+        let certificates = self.ca_certificate.as_deref();
+        let certificates = certificates.map(certificates_of).transpose()?;
         if !address.is_tls() {
+            if certificates.is_some() {
+                let message = format!("certificates are of no use at {address}, which is without TLS");
+                return Err(invalid(message));
+            }
             return Ok(endpoint);
         }
         let tls = ClientTlsConfig::new().timeout(self.connect_timeout);
         let system = tls.clone().with_native_roots();
-        let endpoint = match &self.ca_certificate {
+        let endpoint = match certificates {
             None => endpoint.tls_config(system),
-            Some(pem) => {
-                let own = Certificate::from_pem(pem);
+            Some(own) => {
                 let both = system.ca_certificate(own.clone());
                 // A system may have no certificates of its own.
                 let alone = || endpoint.clone().tls_config(tls.ca_certificate(own));
@@ -236,28 +245,38 @@ impl RemoteSourceBuilder {
 }
 
 /// Asks who we are: the first answer shows that the server is one, and whether it can answer `FindChunks`.
-async fn greet(connection: &Connection, address: &Address, most: Duration) -> Result<bool> {
-    let call = connection.call(CONNECTING).within(most);
-    let answer = call
-        .unary(WhoAmIRequest {}, async |mut client, request| {
-            client.who_am_i(request).await
-        })
-        .await;
-    match answer {
-        Ok(answer) => {
-            let can = answer.capabilities.unwrap_or_default().capabilities;
-            Ok(can.iter().any(|name| name == CAN_FIND_CHUNKS))
-        }
-        // Older than the question.
-        Err(failure) if failure.is(Code::Unimplemented) => Ok(false),
-        // What a server that speaks TLS does with plain bytes.
-        Err(failure) if failure.is_break() && !address.is_tls() => {
-            let encrypted = address.authority();
-            let hint = format!("with TLS it would be rerun+https://{encrypted}");
-            Err(failure.with_hint(&hint).into())
-        }
-        Err(failure) => Err(failure.into()),
+async fn greet(
+    connection: &Connection,
+    address: &Address,
+    most: Duration,
+) -> Result<bool, Failure> {
+    let call = || connection.call(CONNECTING).within(most);
+    let ask = async |mut client: Client, request| client.who_am_i(request).await;
+    let read = |answer: WhoAmIResponse| {
+        let can = answer.capabilities.unwrap_or_default().capabilities;
+        Ok(can.iter().any(|name| name == CAN_FIND_CHUNKS))
+    };
+    let failure = match call().unary(WhoAmIRequest {}, ask, read).await {
+        Ok(can_find) => return Ok(can_find),
+        Err(failure) => failure,
+    };
+    if failure.is(Code::Unimplemented) {
+        // Either older than the question, or a server of something else.
+        let ask = async |mut client: Client, request| client.version(request).await;
+        let read = |_: VersionResponse| Ok(false);
+        let answer = call().unary(VersionRequest {}, ask, read).await;
+        return answer.map_err(|failure| match failure.is(Code::Unimplemented) {
+            true => failure.into_no_catalog(),
+            false => failure,
+        });
     }
+    if failure.is_break() && !address.is_tls() {
+        // What a server that speaks TLS does with plain bytes.
+        let encrypted = address.authority();
+        let hint = format!("with TLS it would be rerun+https://{encrypted}");
+        return Err(failure.with_hint(&hint));
+    }
+    Err(failure)
 }
 
 impl fmt::Debug for RemoteSourceBuilder {
@@ -271,6 +290,21 @@ impl fmt::Debug for RemoteSourceBuilder {
 }
 
 fn unusable(what: &str) -> Error {
-    let message = format!("{what} has characters that a header cannot have");
+    invalid(format!(
+        "{what} has characters that a header cannot have"
+    ))
+}
+
+/// The certificates in `pem`; an error when there is none.
+fn certificates_of(pem: &[u8]) -> Result<Certificate> {
+    let mut found = CertificateDer::pem_slice_iter(pem);
+    match found.next() {
+        Some(Ok(_)) => Ok(Certificate::from_pem(pem)),
+        Some(Err(error)) => Err(invalid(format!("the certificates cannot be read: {error}"))),
+        None => Err(invalid("there is no certificate (PEM) to trust".to_owned())),
+    }
+}
+
+fn invalid(message: String) -> Error {
     Error::new(ErrorCode::InvalidArgument, "client.connect", message)
 }

@@ -6,17 +6,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use backon::{BackoffBuilder as _, ExponentialBackoff, ExponentialBuilder, Retryable as _};
+use backon::{ExponentialBuilder, Retryable as _};
 use segue_chunk::suggestion;
 use segue_error::{Error, ErrorCode, Result};
 use segue_proto::cloud::{
     DatasetResponseMeta, EntryDetails, EntryFilter, EntryKind, FindEntriesRequest,
+    FindEntriesResponse,
 };
 use segue_proto::common::EntryId;
 use tonic::Code;
 use tonic::metadata::AsciiMetadataValue;
 
-use crate::connection::{Call, Connection};
+use crate::connection::{Call, Client, Connection};
 use crate::error::Failure;
 
 /// Request header that names a dataset.
@@ -76,13 +77,12 @@ impl Catalog {
             }),
         };
         let call = self.connection.call("list the datasets");
-        let answer = call
-            .unary(request, async |mut client, request| {
-                client.find_entries(request).await
-            })
-            .await?;
-        let found = answer.entries.into_iter().filter_map(named);
-        let found: BTreeMap<String, AsciiMetadataValue> = found.collect::<Result<_>>()?;
+        let ask = async |mut client: Client, request| client.find_entries(request).await;
+        let read = |answer: FindEntriesResponse| {
+            let found = answer.entries.into_iter().filter_map(named);
+            found.collect::<Result<BTreeMap<String, AsciiMetadataValue>>>()
+        };
+        let found = call.unary(request, ask, read).await?;
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         // An entry that is still the same keeps its revision.
         entries.retain(|name, entry| found.get(name) == Some(&entry.id));
@@ -161,19 +161,18 @@ where
     let asks_for_one = entry.revision.load(Ordering::Relaxed) > 0;
     let again = |failure: &Failure| asks_for_one && failure.is(Code::FailedPrecondition);
     (|| read(Arc::clone(&entry)))
-        .retry(pauses())
+        .retry(pauses().with_jitter())
         .when(again)
         .await
 }
 
 /// Between questions to a server that is behind.
-fn pauses() -> ExponentialBackoff {
+fn pauses() -> ExponentialBuilder {
     ExponentialBuilder::new()
         .with_min_delay(Duration::from_millis(100))
         .with_max_delay(Duration::from_secs(1))
         .without_max_times()
         .with_total_delay(Some(MOST_BEHIND))
-        .build()
 }
 
 /// The error of a read of the dataset `name`.
@@ -207,6 +206,7 @@ fn header(id: &EntryId) -> Option<AsciiMetadataValue> {
 
 #[cfg(test)]
 mod tests {
+    use backon::BackoffBuilder as _;
     use segue_proto::common::Tuid;
 
     use super::*;
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_server_that_is_behind_is_asked_again_for_ten_seconds() {
-        let pauses: Vec<Duration> = pauses().collect();
+        let pauses: Vec<Duration> = pauses().build().collect();
         let millis = pauses.iter().map(Duration::as_millis).take(5);
         assert_eq!(millis.collect::<Vec<_>>(), [100, 200, 400, 800, 1000]);
         let all: Duration = pauses.iter().sum();

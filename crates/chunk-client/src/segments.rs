@@ -33,10 +33,11 @@ pub(crate) async fn scan(
     while let Some(answer) = answers.next().await? {
         entry.saw(answer.meta);
         if let Some(part) = &answer.data {
-            parts.push(table::read(part)?);
+            let part = table::read(part);
+            parts.push(part.map_err(|error| answers.rejected(error))?);
         }
     }
-    Ok(joined(&parts)?)
+    joined(&parts).map_err(|error| answers.rejected(error))
 }
 
 /// Most bytes that the nulls of a column may take where a part lacks it.

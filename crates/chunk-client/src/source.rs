@@ -8,12 +8,12 @@ use futures::{StreamExt as _, TryStreamExt as _, stream};
 use segue_chunk::wire::decode_schema;
 use segue_chunk::{ChunkInfo, ChunkSource, ChunkStream, DatasetSchema, PlanRequest};
 use segue_error::{Error, ErrorCode, Result};
-use segue_proto::cloud::GetDatasetSchemaRequest;
+use segue_proto::cloud::{GetDatasetSchemaRequest, GetDatasetSchemaResponse};
 
 use crate::address::Address;
 use crate::builder::RemoteSourceBuilder;
 use crate::catalog::Catalog;
-use crate::connection::Connection;
+use crate::connection::{Client, Connection};
 use crate::fetch::Fetch;
 use crate::plan::{self, Form};
 use crate::segments;
@@ -68,18 +68,16 @@ impl ChunkSource for RemoteSource {
         let connection = &self.connection;
         let read = |entry: Arc<crate::catalog::Entry>| async move {
             let call = entry.scope(connection.call("read the columns of a dataset"));
-            let request = GetDatasetSchemaRequest {};
-            let answer = call
-                .unary(request, async |mut client, request| {
-                    client.get_dataset_schema(request).await
-                })
-                .await?;
-            entry.saw(answer.meta);
-            let schema = answer.schema.ok_or_else(|| {
-                let message = "the server's answer does not follow the protocol: no schema";
-                Error::new(ErrorCode::InvalidResponse, "client.schema", message)
-            })?;
-            Ok(DatasetSchema::from_arrow(&decode_schema(&schema)?)?)
+            let ask = async |mut client: Client, request| client.get_dataset_schema(request).await;
+            let read = |answer: GetDatasetSchemaResponse| {
+                entry.saw(answer.meta);
+                let schema = answer.schema.ok_or_else(|| {
+                    let message = "the server's answer does not follow the protocol: no schema";
+                    Error::new(ErrorCode::InvalidResponse, "client.schema", message)
+                })?;
+                DatasetSchema::from_arrow(&decode_schema(&schema)?)
+            };
+            call.unary(GetDatasetSchemaRequest {}, ask, read).await
         };
         let schema = self.catalog.read(dataset, read).await?;
         Ok(Arc::new(schema))

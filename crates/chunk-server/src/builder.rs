@@ -11,7 +11,7 @@ use segue_error::{Error, ErrorCode, Result};
 use tokio::net::TcpListener;
 use tonic::transport::{Identity, Server, ServerTlsConfig};
 
-use crate::entry::Entries;
+use crate::entry::{Entries, is_name};
 use crate::http::Gate;
 use crate::server::BoundServer;
 use crate::service::{Reads, Service};
@@ -72,7 +72,8 @@ impl ChunkServer {
     }
 
     /// Listens at `address`; port 0 is a free one. Clients can connect from then on, and are served once
-    /// [`BoundServer::serve`] runs.
+    /// [`BoundServer::serve`] runs. Datasets whose names the protocol does not have are
+    /// [left out](BoundServer::left_out).
     ///
     /// `invalid_argument` when the token is empty, or when certificate or key cannot be read;
     /// `transport_unavailable` when the address cannot be had.
@@ -91,6 +92,8 @@ impl ChunkServer {
             })?;
         }
         let names = self.source.datasets().await?;
+        let (names, left_out) = names.into_iter().partition(|name| is_name(name));
+        let names: Vec<String> = names;
         let service = Service {
             source: self.source,
             entries: Entries::new(names, SystemTime::now()),
@@ -101,6 +104,6 @@ impl ChunkServer {
             let message = format!("cannot listen at {address}: {error}");
             Error::new(ErrorCode::TransportUnavailable, "server.bind", message).with_source(error)
         })?;
-        BoundServer::new(server, service, Gate::new(self.token), listener)
+        BoundServer::new(server, service, left_out, Gate::new(self.token), listener)
     }
 }

@@ -64,6 +64,16 @@ impl fmt::Display for EntryId {
     }
 }
 
+/// Most bytes of a name.
+const MAX_NAME: usize = 180;
+
+/// Whether Rerun's clients take `name` for the name of an entry: of one that they do not, they refuse the
+/// whole listing that it is in.
+pub(crate) fn is_name(name: &str) -> bool {
+    let is_fine = |c: char| c.is_ascii_alphanumeric() || " -.:[]_".contains(c);
+    !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(is_fine)
+}
+
 /// A dataset that is served.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
@@ -191,6 +201,16 @@ mod tests {
     fn entries() -> Entries {
         let names = ["b", "größe", "a"].map(str::to_owned);
         Entries::new(names, SystemTime::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn names_are_those_that_clients_take() {
+        for name in ["a", "A-b.c_d", "run 7: [left]", &"x".repeat(180)] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in ["", "é", "a/b", "it's", "50%", "(x)", &"x".repeat(181)] {
+            assert!(!is_name(name), "{name}");
+        }
     }
 
     #[test]

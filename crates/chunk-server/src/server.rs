@@ -32,6 +32,7 @@ pub struct BoundServer {
     routes: Routes,
     listener: TcpListener,
     address: SocketAddr,
+    left_out: Vec<String>,
 }
 
 impl fmt::Debug for BoundServer {
@@ -46,6 +47,7 @@ impl BoundServer {
     pub(crate) fn new(
         server: Server,
         service: Service,
+        left_out: Vec<String>,
         gate: Gate,
         listener: TcpListener,
     ) -> Result<Self> {
@@ -63,12 +65,19 @@ impl BoundServer {
             routes,
             listener,
             address,
+            left_out,
         })
     }
 
     /// Where it listens.
     pub fn local_addr(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Datasets that are not served, because Rerun's clients refuse every listing with a name like theirs:
+    /// names are letters and digits of ASCII, spaces and `-.:[]_`, 180 characters at most.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
     }
 
     /// Serves until `shutdown` is done: from then on nobody can connect, and answers that have begun are

@@ -10,7 +10,7 @@ use tokio::task::{JoinSet, block_in_place};
 
 use crate::args::{Recordings, ServeArgs};
 use crate::exit::Failure;
-use crate::{secret, signals};
+use crate::{secret, signals, terminal};
 
 /// Serves until somebody asks for the end.
 pub(crate) async fn run(args: ServeArgs) -> Result<(), Failure> {
@@ -68,6 +68,14 @@ async fn start(args: ServeArgs) -> Result<BoundServer, Failure> {
         writeln!(
             io::stderr(),
             "warning: everybody who can reach {address} can read these recordings; see --token-file"
+        )?;
+    }
+    for name in server.left_out() {
+        let name = terminal::line(name);
+        writeln!(
+            io::stderr(),
+            "warning: dataset '{name}' is left out, because Rerun's clients take only ASCII letters, digits, \
+             spaces and -.:[]_ in a name; rename its folder, or serve it as NAME=DIR"
         )?;
     }
     block_in_place(|| writeln!(io::stdout(), "{scheme}://{address}"))?;

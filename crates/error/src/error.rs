@@ -60,6 +60,13 @@ impl Error {
         self
     }
 
+    /// Puts `context` before the message, with a colon between them: what failed before why.
+    #[must_use]
+    pub fn with_context(mut self, context: impl fmt::Display) -> Self {
+        self.0.message = format!("{context}: {}", self.0.message);
+        self
+    }
+
     /// Sets what caused this error. A later call replaces the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {

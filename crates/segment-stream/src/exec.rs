@@ -21,9 +21,10 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
 };
-use futures::StreamExt;
+use futures::{StreamExt, stream};
 use segue_chunk::assemble::Limits;
 use segue_chunk::schema::keys::SEGMENT_ID_COLUMN;
+use tracing::Span;
 
 use crate::fetch::{FetchMetrics, deliveries};
 use crate::options::SegmentStreamOptions;
@@ -236,7 +237,10 @@ impl ExecutionPlan for SegmentStreamExec {
             Arc::clone(&schema),
         );
         let baseline = BaselineMetrics::new(&self.metrics, partition);
-        let rows = rows.map(move |batch| Ok(batch?.record_output(&baseline)));
+        let mut rows = rows.map(move |batch| Ok(batch?.record_output(&baseline))).boxed();
+        // Whoever polls may be a task that has no span of its own: requests belong to the query's.
+        let span = Span::current();
+        let rows = stream::poll_fn(move |cx| span.in_scope(|| rows.poll_next_unpin(cx)));
         let rows = RecordBatchStreamAdapter::new(schema, rows.boxed());
         Ok(Box::pin(cooperative(rows)))
     }

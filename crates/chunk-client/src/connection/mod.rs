@@ -9,7 +9,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use segue_error::Result;
+use segue_error::{Error, Result};
 use segue_proto::cloud::rerun_cloud_service_client::RerunCloudServiceClient;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
@@ -129,17 +129,19 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Makes a call with one answer.
-    pub(crate) async fn unary<Q, A, F>(
+    /// Makes a call with one answer, of which `read` makes sense.
+    pub(crate) async fn unary<Q, A, F, T>(
         self,
         message: Q,
         make: impl FnOnce(Client, Request<Q>) -> F,
-    ) -> Result<A, Failure>
+        read: impl FnOnce(A) -> Result<T>,
+    ) -> Result<T, Failure>
     where
         F: Future<Output = Result<Response<A>, Status>>,
     {
         let begun = self.begin(message, make).await?;
-        Ok(begun.response.into_inner())
+        let answer = begun.response.into_inner();
+        read(answer).map_err(|error| begun.context.rejected(error))
     }
 
     /// Makes a call with a stream of answers.
@@ -231,9 +233,9 @@ impl<A> Answers<'_, A> {
         }
     }
 
-    /// The id of the server's trace, where it gave one.
-    pub(crate) fn trace_id(&self) -> Option<&str> {
-        self.context.trace_id.as_deref()
+    /// The failure of a call whose answers make no sense, for the reason `error`.
+    pub(crate) fn rejected(&self, error: Error) -> Failure {
+        self.context.rejected(error)
     }
 }
 
@@ -255,6 +257,10 @@ impl Context<'_> {
         let trace_id = trace_id(status.metadata()).or_else(|| self.trace_id.clone());
         let status = (status, self.observer.ending());
         Failure::of_status(self.address, self.doing, status, trace_id)
+    }
+
+    fn rejected(&self, error: Error) -> Failure {
+        Failure::of_answer(self.address, self.doing, error, self.trace_id.clone())
     }
 
     fn too_late(&self) -> Failure {

@@ -21,6 +21,8 @@ use crate::error::{Ending, NotGrpc};
 
 /// Header or trailer in which a server says how a call ended.
 const STATUS: &str = "grpc-status";
+/// Header or trailer with more on that, which tonic panics at where it is rubbish, and nobody here reads.
+const DETAILS: &str = "grpc-status-details-bin";
 
 /// How the answer to one call has ended. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -94,7 +96,8 @@ impl Service<Request<Body>> for Observed {
         let observer = self.observer.clone();
         let response = self.channel.call(request);
         Box::pin(async move {
-            let response = response.await?;
+            let mut response = response.await?;
+            response.headers_mut().remove(DETAILS);
             let headers = response.headers();
             if !observer.saw_status(headers) {
                 if !is_grpc(headers) {
@@ -128,10 +131,11 @@ impl HttpBody for ObservedBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
-        match &frame {
+        let mut frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        match &mut frame {
             Some(Ok(frame)) => {
-                if let Some(trailers) = frame.trailers_ref() {
+                if let Some(trailers) = frame.trailers_mut() {
+                    trailers.remove(DETAILS);
                     self.observer.saw_status(trailers);
                 }
             }

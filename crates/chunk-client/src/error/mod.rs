@@ -18,6 +18,7 @@ const MAX_TEXT: usize = 300;
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: Option<Code>,
+    is_late: bool,
     error: Error,
 }
 
@@ -69,6 +70,17 @@ impl Failure {
         Self::new(grpc, error.with_source(status), trace_id)
     }
 
+    /// What the server answered makes no sense, for the reason `error`.
+    pub(crate) fn of_answer(
+        address: &Address,
+        doing: &str,
+        error: Error,
+        trace_id: Option<String>,
+    ) -> Self {
+        let error = error.with_context(format_args!("cannot {doing} at {address}"));
+        Self::new(None, error.with_fact("server", address.to_string()), trace_id)
+    }
+
     /// Whether `status` is the transport's own sign that a deadline has passed.
     pub(crate) fn is_late(status: &Status) -> bool {
         status.source().is_some_and(transport::is_timeout)
@@ -83,7 +95,11 @@ impl Failure {
     ) -> Self {
         let why = format!("{LATE} ({} s)", deadline.as_secs_f64());
         let error = failed(ErrorCode::TransportUnavailable, address, doing, &why);
-        Self::new(None, error, trace_id)
+        let late = Self::new(None, error, trace_id);
+        Self {
+            is_late: true,
+            ..late
+        }
     }
 
     /// The connection could not be made.
@@ -98,7 +114,16 @@ impl Failure {
             Some(id) => error.with_trace_id(id),
             None => error,
         };
-        Self { code, error }
+        Self {
+            code,
+            is_late: false,
+            error,
+        }
+    }
+
+    /// Whether to try again can help: where a server was waited for in vain, it would take as long again.
+    pub(crate) fn is_worth_a_retry(&self) -> bool {
+        self.error.is_retryable() && !self.is_late
     }
 
     /// Whether the server answered with `code`.
@@ -109,6 +134,16 @@ impl Failure {
     /// Whether the other side has ended the connection.
     pub(crate) fn is_break(&self) -> bool {
         transport::is_break(&self.error)
+    }
+
+    /// The same failure as a sign that the server is none of a catalog.
+    pub(crate) fn into_no_catalog(self) -> Self {
+        let (code, why) = transport::no_catalog("");
+        let message = format!("{} ({why})", self.error.message());
+        Self {
+            error: reworded(self.error, code, message),
+            ..self
+        }
     }
 
     /// The same failure as another error code.
@@ -138,12 +173,6 @@ fn reworded(error: Error, code: ErrorCode, message: String) -> Error {
         other = other.with_trace_id(id);
     }
     other.with_source(error)
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self { code: None, error }
-    }
 }
 
 impl From<Failure> for Error {
@@ -319,5 +348,23 @@ mod tests {
         assert!(error.message().ends_with("no such chunk"), "{error}");
         assert_eq!(error.trace_id(), Some("t1"));
         assert!(error.fact("server").is_some());
+    }
+
+    #[test]
+    fn an_answer_that_makes_no_sense_names_the_server_too() {
+        let address = "rerun+http://h:1".parse().unwrap();
+        let why = Error::new(ErrorCode::InvalidResponse, "client.plan", "no plan").with_fact("a", 1_u64);
+        let trace_id = Some("t1".to_owned());
+        let error = Error::from(Failure::of_answer(&address, "plan a read", why, trace_id));
+        assert_eq!(error.to_string(), "cannot plan a read at rerun+http://h:1: no plan");
+        assert_eq!((error.code(), error.trace_id()), (ErrorCode::InvalidResponse, Some("t1")));
+        assert!(error.fact("server").is_some() && error.fact("a").is_some());
+    }
+
+    #[test]
+    fn who_was_waited_for_in_vain_is_not_asked_again() {
+        let address = "rerun+http://h:1".parse().unwrap();
+        let late = Failure::of_deadline(&address, "list datasets", Duration::from_secs(1), None);
+        assert!(!late.is_worth_a_retry() && of(Status::unavailable("")).is_worth_a_retry());
     }
 }

@@ -102,6 +102,8 @@ fn of_io(error: &io::Error) -> String {
         io::ErrorKind::ConnectionRefused => "connection refused".to_owned(),
         kind if is_end(kind) => "the connection broke".to_owned(),
         io::ErrorKind::TimedOut => "the connection timed out".to_owned(),
+        // Such as bytes that are left when it ends.
+        io::ErrorKind::Other => format!("the connection broke ({})", clean(&error.to_string())),
         _ => clean(&error.to_string()),
     }
 }
@@ -129,6 +131,10 @@ fn of_http(error: &h2::Error, address: &Address) -> Option<(ErrorCode, String)> 
     if let Some(error) = error.get_io() {
         return known(error, address);
     }
+    if let (true, true, Some(reason)) = (error.is_reset(), error.is_remote(), error.reason()) {
+        let why = format!("the server broke its answer off ({reason})");
+        return Some((ErrorCode::TransportUnavailable, why));
+    }
     // What the other side sent made no sense to us, or ours to it.
     let is_protocol = error.reason().is_some_and(|reason| {
         matches!(
@@ -150,7 +156,8 @@ fn of_http(error: &h2::Error, address: &Address) -> Option<(ErrorCode, String)> 
     Some(no_catalog(&hint))
 }
 
-fn no_catalog(hint: &str) -> (ErrorCode, String) {
+/// What to say of a server of something else.
+pub(super) fn no_catalog(hint: &str) -> (ErrorCode, String) {
     let why = format!("what answers there is no catalog server{hint}");
     (ErrorCode::InvalidResponse, why)
 }
@@ -170,11 +177,13 @@ mod tests {
             (io::ErrorKind::ConnectionReset, "broke"),
             (io::ErrorKind::TimedOut, "timed out"),
             (io::ErrorKind::AddrInUse, "address in use"),
+            (io::ErrorKind::Other, "the connection broke ("),
         ] {
             let (code, why) = explained(&io::Error::from(kind));
             assert_eq!(code, ErrorCode::TransportUnavailable);
             assert!(why.contains(words), "{why}");
-            assert_eq!(is_break(&io::Error::from(kind)), words == "broke");
+            let is_end = kind == io::ErrorKind::ConnectionReset;
+            assert_eq!(is_break(&io::Error::from(kind)), is_end);
         }
     }
 

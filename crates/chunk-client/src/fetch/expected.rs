@@ -50,9 +50,9 @@ impl Expected {
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// Takes note of `chunk`. `source_over_delivered` when it came before or was not asked for,
-    /// `invalid_response` when it is longer than announced.
-    pub(super) fn take(&mut self, chunk: &EncodedChunk) -> Result<()> {
+    /// Takes note of `chunk`, and gives it back. `source_over_delivered` when it came before or was not
+    /// asked for, `invalid_response` when it is longer than announced.
+    pub(super) fn take(&mut self, chunk: EncodedChunk) -> Result<EncodedChunk> {
         let (id, segment) = (chunk.id, &chunk.segment);
         let over = |how: &str| {
             let message = format!("chunk {id} of segment '{segment}' came {how}");
@@ -63,7 +63,8 @@ impl Expected {
                 id,
             ))
         };
-        match self.chunks.get_mut(&(segment.clone(), id)) {
+        let awaited = self.chunks.get_mut(&(segment.clone(), id));
+        match awaited {
             None => over("without being asked for"),
             Some(awaited) if awaited.has_come => over("twice"),
             Some(awaited) => {
@@ -77,7 +78,7 @@ impl Expected {
                 }
                 awaited.has_come = true;
                 self.missing -= 1;
-                Ok(())
+                Ok(chunk)
             }
         }
     }
@@ -141,13 +142,13 @@ pub(super) mod tests {
     #[test]
     fn each_chunk_comes_once() {
         let mut expected = Expected::new(vec![info(1, 10), info(2, 20)]);
-        expected.take(&chunk(2, 20)).unwrap();
+        expected.take(chunk(2, 20)).unwrap();
         assert_eq!(
-            expected.take(&chunk(2, 20)).unwrap_err().code(),
+            expected.take(chunk(2, 20)).unwrap_err().code(),
             ErrorCode::SourceOverDelivered
         );
         assert_eq!(
-            expected.take(&chunk(3, 1)).unwrap_err().code(),
+            expected.take(chunk(3, 1)).unwrap_err().code(),
             ErrorCode::SourceOverDelivered
         );
         let error = expected.finish().unwrap_err();
@@ -157,20 +158,20 @@ pub(super) mod tests {
             error.message().contains(&missing) && error.message().contains("(1 of"),
             "{error}"
         );
-        expected.take(&chunk(1, 9)).unwrap();
+        expected.take(chunk(1, 9)).unwrap();
         expected.finish().unwrap();
     }
 
     #[test]
     fn a_chunk_is_not_longer_than_announced() {
         let mut expected = Expected::new(vec![info(1, 10)]);
-        let error = expected.take(&chunk(1, 11)).unwrap_err();
+        let error = expected.take(chunk(1, 11)).unwrap_err();
         assert_eq!(error.code(), ErrorCode::InvalidResponse);
         let compressed = ChunkInfo {
             byte_len_uncompressed: Some(30),
             ..info(1, 10)
         };
-        Expected::new(vec![compressed]).take(&chunk(1, 30)).unwrap();
+        Expected::new(vec![compressed]).take(chunk(1, 30)).unwrap();
     }
 
     #[test]

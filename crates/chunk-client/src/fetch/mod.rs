@@ -148,23 +148,18 @@ async fn drain(
         })
         .await;
     let mut answers = answers.map_err(changed)?;
-    let outcome = async {
-        while let Some(answer) = answers.next().await.map_err(changed)? {
-            for chunk in answer.chunks {
-                let chunk = EncodedChunk::from_wire(chunk)?;
-                expected.take(&chunk)?;
-                if sender.send(chunk).is_err() {
-                    return Ok(());
-                }
+    while let Some(answer) = answers.next().await.map_err(changed)? {
+        for chunk in answer.chunks {
+            let chunk = EncodedChunk::from_wire(chunk);
+            let chunk = chunk.and_then(|chunk| expected.take(chunk));
+            let chunk = chunk.map_err(|error| answers.rejected(error))?;
+            if sender.send(chunk).is_err() {
+                return Ok(());
             }
         }
-        expected.finish()
     }
-    .await;
-    outcome.map_err(|error: Error| match answers.trace_id() {
-        Some(id) => error.with_trace_id(id),
-        None => error,
-    })
+    let outcome = expected.finish();
+    Ok(outcome.map_err(|error| answers.rejected(error))?)
 }
 
 /// A chunk that was planned and is not found any more has changed.

@@ -10,6 +10,7 @@ mod tests;
 use std::sync::Arc;
 
 use segue_chunk::{ChunkInfo, PlanRequest, TimeSelection};
+use segue_error::Result;
 use segue_proto::cloud::DatasetResponseMeta;
 use segue_proto::common::DataframePart;
 
@@ -63,7 +64,8 @@ pub(crate) async fn plan(
                 .await?;
             let mut planned = Planned::new(request, start);
             while let Some(answer) = answers.next().await? {
-                take(&entry, answer.meta, answer.data, &mut planned)?;
+                let taken = take(&entry, answer.meta, answer.data, &mut planned);
+                taken.map_err(|error| answers.rejected(error))?;
             }
             Ok(planned.finish())
         }
@@ -77,7 +79,8 @@ pub(crate) async fn plan(
                 .await?;
             let mut planned = Planned::new(request, start);
             while let Some(answer) = answers.next().await? {
-                take(&entry, answer.meta, answer.data, &mut planned)?;
+                let taken = take(&entry, answer.meta, answer.data, &mut planned);
+                taken.map_err(|error| answers.rejected(error))?;
             }
             Ok(planned.finish())
         }
@@ -89,10 +92,10 @@ fn take(
     meta: Option<DatasetResponseMeta>,
     data: Option<DataframePart>,
     planned: &mut Planned<'_>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     entry.saw(meta);
     match data {
-        Some(part) => Ok(planned.add(&part)?),
+        Some(part) => planned.add(&part),
         None => Ok(()),
     }
 }

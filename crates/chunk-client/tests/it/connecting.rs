@@ -65,6 +65,16 @@ async fn a_server_that_is_too_old_for_the_question_plans_in_the_old_form() {
 }
 
 #[tokio::test]
+async fn a_server_that_cannot_say_its_version_either_is_no_catalog() {
+    let mock = Mock::start(Recorded::of("0.41.0")).await;
+    mock.refuse("WhoAmI", Status::unimplemented(""));
+    mock.refuse("Version", Status::unimplemented(""));
+    let error = mock.builder().connect().await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InvalidResponse, "{error}");
+    assert!(error.message().contains("no catalog server"), "{error}");
+}
+
+#[tokio::test]
 async fn nobody_listens() {
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("rerun+http://{}", free.local_addr().unwrap());

@@ -1,4 +1,8 @@
-//! How often the bytes of a payload are copied on their way to arrays: counted by what is allocated.
+//! How often the bytes of a payload are copied on their way from the receive buffer to arrays: counted by what
+//! is allocated.
+//!
+//! The receive buffer is where tonic gathers the frames of a message, each of which HTTP/2 has cut off from what
+//! it has read from the socket. That is one copy for a message of several frames, and not ours to avoid.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -6,6 +6,7 @@ mod connecting;
 mod copies;
 mod faults;
 mod headers;
+mod layers;
 mod raw;
 mod reading;
 mod rubbish;

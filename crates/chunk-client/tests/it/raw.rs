@@ -94,8 +94,30 @@ async fn an_answer_that_is_no_message_does_not_follow_the_protocol() {
 }
 
 #[tokio::test]
+async fn a_status_whose_details_are_rubbish_is_a_status() {
+    let cases: [Answer; 2] = [
+        |mut respond| {
+            let response = Response::builder().header("grpc-status", "13");
+            let response = response.header("grpc-status-details-bin", "!!!");
+            respond.send_response(response.body(()).unwrap(), true).unwrap();
+        },
+        |respond| {
+            let mut trailers = fine();
+            trailers.insert("grpc-status", "13".parse().unwrap());
+            trailers.insert("grpc-status-details-bin", "!!!".parse().unwrap());
+            begin(respond, &[]).send_trailers(trailers).unwrap();
+        },
+    ];
+    for answer in cases {
+        let (url, _tasks) = http2(answer).await;
+        let error = refused(&url).await;
+        assert_eq!(error.code(), ErrorCode::ServerError, "{error}");
+    }
+}
+
+#[tokio::test]
 async fn an_answer_that_is_cut_short_is_a_broken_connection() {
-    let cases: [Answer; 3] = [
+    let cases: [Answer; 4] = [
         |respond| {
             let mut stream = begin(respond, EMPTY);
             stream.send_data(Bytes::new(), true).unwrap();
@@ -107,6 +129,10 @@ async fn an_answer_that_is_cut_short_is_a_broken_connection() {
         |respond| {
             let mut stream = begin(respond, &[0, 0, 0, 0, 9, 1]);
             stream.send_reset(h2::Reason::INTERNAL_ERROR);
+        },
+        |respond| {
+            let mut stream = begin(respond, &[0, 0, 0, 0, 9, 1]);
+            stream.send_reset(h2::Reason::PROTOCOL_ERROR);
         },
     ];
     for answer in cases {
@@ -134,4 +160,42 @@ async fn who_does_not_answer_is_not_waited_for_any_longer() {
         let message = error.message();
         assert!(message.contains(&url) && message.contains(words), "{error}");
     }
+}
+
+#[tokio::test]
+async fn who_does_not_answer_a_question_is_given_up() {
+    let (url, _tasks) = serve(Arc::new(|path: &str, respond| {
+        let mut stream = match path.ends_with("/WhoAmI") {
+            true => begin(respond, EMPTY),
+            // Begins, and never ends.
+            false => return held(begin(respond, &[])),
+        };
+        stream.send_trailers(fine()).unwrap();
+    }))
+    .await;
+    let builder = RemoteSource::builder(&url).metadata_timeout(Duration::from_millis(20));
+    let error = builder.connect().await.unwrap().datasets().await;
+    let error = error.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::TransportUnavailable, "{error}");
+    let words = "did not answer in time (0.02 s)";
+    assert!(error.message().contains(words), "{error}");
+}
+
+/// Keeps an answer open for as long as the process lives.
+fn held(stream: h2::SendStream<Bytes>) {
+    std::mem::forget(stream);
+}
+
+#[tokio::test]
+async fn a_timeout_may_be_as_long_as_one_likes() {
+    let (url, _tasks) = http2(|respond| {
+        let mut stream = begin(respond, EMPTY);
+        stream.send_trailers(fine()).unwrap();
+    })
+    .await;
+    let builder = RemoteSource::builder(&url)
+        .connect_timeout(Duration::MAX)
+        .metadata_timeout(Duration::MAX)
+        .fetch_timeout(Duration::MAX);
+    assert_eq!(builder.connect().await.unwrap().datasets().await.unwrap(), [""; 0]);
 }

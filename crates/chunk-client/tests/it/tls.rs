@@ -62,13 +62,24 @@ async fn a_plain_server_does_not_speak_tls_and_the_other_way_round() {
 
 #[tokio::test]
 async fn what_is_no_certificate_is_refused() {
-    let url = "rerun://127.0.0.1:1";
-    let builder = RemoteSource::builder(url)
-        .ca_certificate("-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----");
-    let error = builder
-        .connect_retries(RetryPolicy::NEVER)
-        .connect()
-        .await
-        .unwrap_err();
+    for pem in [
+        "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----",
+        "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
+        "no certificate",
+        "",
+    ] {
+        let builder = RemoteSource::builder("rerun://127.0.0.1:1").ca_certificate(pem);
+        let error = builder.connect().await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidArgument, "{pem}: {error}");
+        assert!(error.message().contains("certificate"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_is_of_no_use_without_tls() {
+    let (mock, certificate) = encrypted().await;
+    let builder = RemoteSource::builder(&mock.url()).ca_certificate(certificate);
+    let error = builder.connect().await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::InvalidArgument, "{error}");
+    assert!(error.message().contains("without TLS"), "{error}");
 }

@@ -9,7 +9,8 @@ use super::Recordings;
 use super::recordings::recordings_parser;
 
 const SERVE_HELP: &str = r#"Prints the address for clients on standard output once it can be used, and serves until Ctrl-C or
-SIGTERM: answers that have begun are finished first; a second Ctrl-C ends at once.
+SIGTERM: answers that have begun are finished first, for as long as clients take them; a second
+Ctrl-C ends at once.
 
   segue serve examples/recordings
   segue query --catalog rerun+http://127.0.0.1:51234 'SHOW TABLES'

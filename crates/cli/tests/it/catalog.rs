@@ -162,6 +162,42 @@ fn tls_is_not_spoken_where_it_is_expected() {
 }
 
 #[test]
+fn a_certificate_that_is_trusted_opens_an_encrypted_catalog() {
+    let made = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
+    let dir = TempDir::new().unwrap();
+    let file = |name: &str, text: String| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.into_os_string().into_string().unwrap()
+    };
+    let certificate = file("certificate", made.cert.pem());
+    let key = file("key", made.signing_key.serialize_pem());
+    let examples = repository("examples/recordings");
+    let args: [&OsStr; 5] = [
+        "--tls-certificate".as_ref(),
+        certificate.as_ref(),
+        "--tls-key".as_ref(),
+        key.as_ref(),
+        examples.as_ref(),
+    ];
+    let server = Server::start(&args);
+    assert!(server.url.starts_with("rerun+https://"), "{}", server.url);
+
+    let trusting = ["--ca-certificate", &certificate, COUNT];
+    let opened = catalog(&server.url, &trusting).output().unwrap();
+    let stderr = String::from_utf8_lossy(&opened.stderr);
+    assert_eq!(opened.status.code(), Some(0), "{stderr}");
+    let refused = catalog(&server.url, &[COUNT]).output().unwrap();
+    fails(&refused, &[server.address(), "certificate is not trusted"]);
+
+    let plain = format!("rerun+http://{}", server.address());
+    let useless = catalog(&plain, &trusting).output().unwrap();
+    fails(&useless, &[&plain, "without TLS"]);
+    let wrong = catalog(&server.url, &["--ca-certificate", &key, COUNT]).output();
+    fails(&wrong.unwrap(), &["certificate"]);
+}
+
+#[test]
 fn an_address_must_be_one() {
     for url in [
         "localhost:51234",
@@ -271,6 +307,25 @@ fn a_server_ends_when_it_is_told_to() {
         let output = catalog(&server.url, &[COUNT]).output().unwrap();
         fails(&output, &[server.address()]);
     }
+}
+
+#[test]
+fn a_dataset_whose_name_clients_refuse_is_left_out_with_a_warning() {
+    let dir = TempDir::new().unwrap();
+    for name in ["fine", "na\u{ef}ve"] {
+        let folder = dir.path().join(name);
+        std::fs::create_dir(&folder).unwrap();
+        write_large(&folder);
+    }
+    let mut server = Server::start(&[dir.path()]);
+    let tables = catalog(&server.url, &["--format", "csv", "SHOW TABLES"]);
+    let tables = String::from_utf8({ tables }.output().unwrap().stdout).unwrap();
+    assert!(tables.contains(",fine,") && !tables.contains("ve,"), "{tables}");
+    server.child.kill().unwrap();
+    let mut stderr = String::new();
+    let pipe = server.child.stderr.as_mut().unwrap();
+    pipe.read_to_string(&mut stderr).unwrap();
+    assert!(stderr.starts_with("warning: dataset 'na\u{ef}ve' is left out"), "{stderr}");
 }
 
 #[test]

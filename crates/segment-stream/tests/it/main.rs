@@ -11,3 +11,4 @@ mod equivalence;
 mod execution;
 mod faults;
 mod support;
+mod tracing;

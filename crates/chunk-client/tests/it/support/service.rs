@@ -83,9 +83,10 @@ impl RerunCloudService for State {
 
     async fn version(
         &self,
-        _: Request<VersionRequest>,
+        request: Request<VersionRequest>,
     ) -> Result<Response<VersionResponse>, Status> {
-        Err(Status::unimplemented(""))
+        self.refused("Version", &request)?;
+        Ok(Response::new(VersionResponse::default()))
     }
 
     async fn who_am_i(
