@@ -224,7 +224,8 @@ impl RemoteSourceBuilder {
         let certificates = certificates.map(certificates_of).transpose()?;
         if !address.is_tls() {
             if certificates.is_some() {
-                let message = format!("certificates are of no use at {address}, which is without TLS");
+                let message =
+                    format!("certificates are of no use at {address}, which is without TLS");
                 return Err(invalid(message));
             }
             return Ok(endpoint);
@@ -290,9 +291,7 @@ impl fmt::Debug for RemoteSourceBuilder {
 }
 
 fn unusable(what: &str) -> Error {
-    invalid(format!(
-        "{what} has characters that a header cannot have"
-    ))
+    invalid(format!("{what} has characters that a header cannot have"))
 }
 
 /// The certificates in `pem`; an error when there is none.

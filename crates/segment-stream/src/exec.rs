@@ -237,9 +237,14 @@ impl ExecutionPlan for SegmentStreamExec {
             Arc::clone(&schema),
         );
         let baseline = BaselineMetrics::new(&self.metrics, partition);
-        let mut rows = rows.map(move |batch| Ok(batch?.record_output(&baseline))).boxed();
-        // Whoever polls may be a task that has no span of its own: requests belong to the query's.
-        let span = Span::current();
+        let mut rows = rows
+            .map(move |batch| Ok(batch?.record_output(&baseline)))
+            .boxed();
+        // Whoever executes and polls may be a task that has no span of its own: requests belong to the query's.
+        let span = match Span::current() {
+            none if none.is_none() => self.scan.span.clone(),
+            current => current,
+        };
         let rows = stream::poll_fn(move |cx| span.in_scope(|| rows.poll_next_unpin(cx)));
         let rows = RecordBatchStreamAdapter::new(schema, rows.boxed());
         Ok(Box::pin(cooperative(rows)))

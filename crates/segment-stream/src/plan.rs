@@ -7,6 +7,8 @@ use std::sync::Arc;
 use datafusion::error::Result;
 use segue_chunk::{ChunkInfo, ChunkSource, SegmentId, View};
 
+use tracing::Span;
+
 use crate::filter::Region;
 use crate::partition::partition_segments;
 
@@ -25,6 +27,8 @@ pub(crate) struct Scan {
     pub(crate) region: Region,
     /// What is read of each segment, ascending.
     pub(crate) segments: Vec<Arc<SegmentPlan>>,
+    /// The span in which it was planned.
+    pub(crate) span: Span,
 }
 
 /// What a scan reads of one segment.

@@ -15,7 +15,7 @@ use segue_chunk::{
     TimeSelection, View,
 };
 use segue_error::{Error, ErrorCode};
-use tracing::debug;
+use tracing::{Span, debug};
 
 use crate::exec::SegmentStreamExec;
 use crate::filter::{Analysis, Filters, IntervalSet, Region, SegmentSet};
@@ -131,6 +131,7 @@ impl SegmentStreamTable {
             view: Arc::clone(&self.view),
             region,
             segments: order(infos),
+            span: Span::current(),
         }))
     }
 }

@@ -78,7 +78,11 @@ impl Failure {
         trace_id: Option<String>,
     ) -> Self {
         let error = error.with_context(format_args!("cannot {doing} at {address}"));
-        Self::new(None, error.with_fact("server", address.to_string()), trace_id)
+        Self::new(
+            None,
+            error.with_fact("server", address.to_string()),
+            trace_id,
+        )
     }
 
     /// Whether `status` is the transport's own sign that a deadline has passed.
@@ -353,11 +357,18 @@ mod tests {
     #[test]
     fn an_answer_that_makes_no_sense_names_the_server_too() {
         let address = "rerun+http://h:1".parse().unwrap();
-        let why = Error::new(ErrorCode::InvalidResponse, "client.plan", "no plan").with_fact("a", 1_u64);
+        let why =
+            Error::new(ErrorCode::InvalidResponse, "client.plan", "no plan").with_fact("a", 1_u64);
         let trace_id = Some("t1".to_owned());
         let error = Error::from(Failure::of_answer(&address, "plan a read", why, trace_id));
-        assert_eq!(error.to_string(), "cannot plan a read at rerun+http://h:1: no plan");
-        assert_eq!((error.code(), error.trace_id()), (ErrorCode::InvalidResponse, Some("t1")));
+        assert_eq!(
+            error.to_string(),
+            "cannot plan a read at rerun+http://h:1: no plan"
+        );
+        assert_eq!(
+            (error.code(), error.trace_id()),
+            (ErrorCode::InvalidResponse, Some("t1"))
+        );
         assert!(error.fact("server").is_some() && error.fact("a").is_some());
     }
 

@@ -55,7 +55,9 @@ async fn layers_lie_around_one_another_the_last_outermost() {
         move |inner| -> Arc<dyn Fetch> { Arc::new(Again { name, log, inner }) }
     };
     let builder = mock.builder();
-    let builder = builder.layer_fetch(again("inner")).layer_fetch(again("outer"));
+    let builder = builder
+        .layer_fetch(again("inner"))
+        .layer_fetch(again("outer"));
     let source = builder.connect().await.unwrap();
     let mut plan = source.plan(&request(&source).await).await.unwrap();
     // As many as one request asks for.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use h2::server::SendResponse;
 use http::Response;
+use segue_chunk::ChunkSource as _;
 use segue_chunk_client::{RemoteSource, RetryPolicy};
 use segue_error::{Error, ErrorCode};
 use tokio::net::TcpListener;
@@ -99,7 +100,9 @@ async fn a_status_whose_details_are_rubbish_is_a_status() {
         |mut respond| {
             let response = Response::builder().header("grpc-status", "13");
             let response = response.header("grpc-status-details-bin", "!!!");
-            respond.send_response(response.body(()).unwrap(), true).unwrap();
+            respond
+                .send_response(response.body(()).unwrap(), true)
+                .unwrap();
         },
         |respond| {
             let mut trailers = fine();
@@ -197,5 +200,8 @@ async fn a_timeout_may_be_as_long_as_one_likes() {
         .connect_timeout(Duration::MAX)
         .metadata_timeout(Duration::MAX)
         .fetch_timeout(Duration::MAX);
-    assert_eq!(builder.connect().await.unwrap().datasets().await.unwrap(), [""; 0]);
+    assert_eq!(
+        builder.connect().await.unwrap().datasets().await.unwrap(),
+        [""; 0]
+    );
 }

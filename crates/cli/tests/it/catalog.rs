@@ -320,12 +320,18 @@ fn a_dataset_whose_name_clients_refuse_is_left_out_with_a_warning() {
     let mut server = Server::start(&[dir.path()]);
     let tables = catalog(&server.url, &["--format", "csv", "SHOW TABLES"]);
     let tables = String::from_utf8({ tables }.output().unwrap().stdout).unwrap();
-    assert!(tables.contains(",fine,") && !tables.contains("ve,"), "{tables}");
+    assert!(
+        tables.contains(",fine,") && !tables.contains("ve,"),
+        "{tables}"
+    );
     server.child.kill().unwrap();
     let mut stderr = String::new();
     let pipe = server.child.stderr.as_mut().unwrap();
     pipe.read_to_string(&mut stderr).unwrap();
-    assert!(stderr.starts_with("warning: dataset 'na\u{ef}ve' is left out"), "{stderr}");
+    assert!(
+        stderr.starts_with("warning: dataset 'na\u{ef}ve' is left out"),
+        "{stderr}"
+    );
 }
 
 #[test]
