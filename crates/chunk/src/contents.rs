@@ -1,8 +1,11 @@
 //! Which entities and components a reader wants.
 
+use std::collections::BTreeSet;
+
 use segue_error::{Error, ErrorCode, Result};
 
 use crate::model::EntityPath;
+use crate::names::suggestion;
 use crate::schema::ComponentColumn;
 
 /// A selection of entities and components by rules.
@@ -42,6 +45,38 @@ impl Contents {
     pub fn parse<S: AsRef<str>>(rules: impl IntoIterator<Item = S>) -> Result<Self> {
         let rules = rules.into_iter().map(|rule| Rule::parse(rule.as_ref()));
         Ok(Self(rules.collect::<Result<_>>()?))
+    }
+
+    /// Checks that what the rules name is there: the entity of a rule without `/**`, and its component. A subtree may be
+    /// empty, and what is excluded may be absent.
+    ///
+    /// `unknown_entity` or `unknown_column`, with the nearest names.
+    pub fn check(&self, columns: &[ComponentColumn]) -> Result<()> {
+        let exact = self.0.iter().filter(|rule| rule.include && !rule.subtree);
+        for rule in exact {
+            let root = &rule.root;
+            let here = columns.iter().filter(|column| column.entity == *root);
+            let components: Vec<&str> = here.map(|column| &*column.component).collect();
+            if components.is_empty() {
+                let entities: BTreeSet<&str> = columns.iter().map(|c| c.entity.as_str()).collect();
+                let entities: Vec<&str> = entities.into_iter().collect();
+                let hint = match columns.iter().any(|column| column.entity.is_within(root)) {
+                    true => format!("; '{root}/**' are the entities below"),
+                    false => suggestion(root.as_str(), &entities),
+                };
+                let message = format!("no entity '{root}'{hint}");
+                let error = Error::new(ErrorCode::UnknownEntity, "contents.check", message);
+                return Err(error.with_fact("entity", root.as_str()));
+            }
+            let component = rule.component.as_deref();
+            if let Some(name) = component.filter(|name| !components.contains(name)) {
+                let hint = suggestion(name, &components);
+                let message = format!("entity '{root}' has no component '{name}'{hint}");
+                let error = Error::new(ErrorCode::UnknownColumn, "contents.check", message);
+                return Err(error.with_fact("entity", root.as_str()));
+            }
+        }
+        Ok(())
     }
 
     /// Whether the rules select `column`.
@@ -129,8 +164,8 @@ mod tests {
 
     use super::*;
 
-    fn selects(rules: &[&str], entity: &str, component: &str) -> bool {
-        let column = ComponentColumn {
+    fn column(entity: &str, component: &str) -> ComponentColumn {
+        ComponentColumn {
             entity: entity.into(),
             component: component.into(),
             archetype: None,
@@ -139,8 +174,52 @@ mod tests {
             is_static: false,
             is_tombstone: false,
             is_semantically_empty: false,
-        };
+        }
+    }
+
+    fn selects(rules: &[&str], entity: &str, component: &str) -> bool {
+        let column = column(entity, component);
         Contents::parse(rules).unwrap().selects(&column)
+    }
+
+    #[test]
+    fn what_is_named_must_be_there() {
+        let columns = [
+            column("/arm/joint", "Scalars:scalars"),
+            column("/camera", "Image:buffer"),
+        ];
+        let check = |rule: &str| Contents::parse([rule]).unwrap().check(&columns);
+        for rule in [
+            "/camera",
+            "/camera:Image:buffer",
+            "/arm/**",
+            "/nothing/**",
+            "-/nothing",
+            "/**",
+        ] {
+            check(rule).unwrap();
+        }
+        for (rule, code, words) in [
+            (
+                "/camra",
+                ErrorCode::UnknownEntity,
+                "no entity '/camra'; did you mean '/camera'?",
+            ),
+            (
+                "/arm",
+                ErrorCode::UnknownEntity,
+                "no entity '/arm'; '/arm/**' are the entities below",
+            ),
+            (
+                "/camera:Image:bufer",
+                ErrorCode::UnknownColumn,
+                "did you mean 'Image:buffer'?",
+            ),
+        ] {
+            let error = check(rule).unwrap_err();
+            assert_eq!(error.code(), code, "{error}");
+            assert!(error.message().contains(words), "{error}");
+        }
     }
 
     #[test]

@@ -47,6 +47,7 @@ pub use model::{
 };
 pub use names::suggestion;
 pub use schema::{ComponentColumn, DatasetSchema};
+pub use segments::segment_table_schema;
 pub use source::{
     ChunkInfo, ChunkSource, ChunkStream, Compression, EncodedChunk, EntitySelection, PlanRequest,
     TimeSelection,

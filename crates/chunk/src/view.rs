@@ -29,7 +29,8 @@ pub struct View {
 
 impl View {
     /// The view of `contents` by `index` (`None`: the static values), over a dataset with the columns
-    /// `dataset`. `unknown_index` when the dataset has no such timeline, `name_clash` when a timeline is
+    /// `dataset`. `unknown_index` when the dataset has no such timeline, `unknown_entity` or `unknown_column` when
+    /// `contents` names what is not there, `name_clash` when a timeline is
     /// called like another column.
     ///
     /// Clear's own columns and columns without meaning are left out; without an index, so are columns
@@ -52,6 +53,7 @@ impl View {
                 .with_fact("index", name)
             })?),
         };
+        contents.check(&dataset.components)?;
         let components: Vec<ComponentColumn> = dataset
             .components
             .iter()

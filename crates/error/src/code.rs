@@ -145,6 +145,8 @@ error_codes! {
         "An argument of a call is outside what the call accepts.";
     UnknownDataset "unknown_dataset" NotFound Persistent false
         "No dataset has the given name.";
+    DatasetNotLoaded "dataset_not_loaded" Planning Temporary false
+        "Something that cannot wait needs the columns of a dataset, which were not asked for before.";
     UnknownIndex "unknown_index" NotFound Persistent false
         "The dataset has no index with the given name.";
     UnknownEntity "unknown_entity" NotFound Persistent false

@@ -12,11 +12,14 @@
 //! * per partition, `fetch` asks for the chunks in the order of the plan, a few units ahead, and `stream`
 //!   emits the rows below the start of the next chunk to come, since those are final.
 //!
+//! [`SegmentsTable`] and [`ChunksTable`] are tables about a dataset: what segments and chunks it has.
+//!
 //! It sees chunk sources only, never the network behind them.
 
 mod exec;
 mod fetch;
 mod filter;
+mod metadata;
 mod options;
 mod partition;
 mod plan;
@@ -24,5 +27,6 @@ mod stream;
 mod table;
 
 pub use exec::SegmentStreamExec;
+pub use metadata::{ChunksTable, SegmentsTable};
 pub use options::SegmentStreamOptions;
 pub use table::{SegmentStreamTable, SegmentStreamTableBuilder};

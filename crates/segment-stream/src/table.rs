@@ -161,7 +161,14 @@ impl SegmentStreamTableBuilder {
     /// `unknown_dataset` or `unknown_index` when there is none of that name; what the source reports.
     pub async fn build(self) -> segue_error::Result<SegmentStreamTable> {
         let schema = self.source.schema(&self.dataset).await?;
-        let view = View::resolve(&schema, self.index.as_deref(), &self.contents)?;
+        self.build_from(&schema)
+    }
+
+    /// Makes the table from the columns that the dataset is known to have, without asking the source.
+    ///
+    /// `unknown_index` when there is none of that name.
+    pub fn build_from(self, schema: &DatasetSchema) -> segue_error::Result<SegmentStreamTable> {
+        let view = View::resolve(schema, self.index.as_deref(), &self.contents)?;
         Ok(SegmentStreamTable {
             source: self.source,
             dataset: self.dataset,

@@ -8,6 +8,7 @@ use segue_error::{Error, ErrorCode, Result};
 use segue_segment_stream::SegmentStreamOptions;
 
 use crate::catalog::SegueCatalog;
+use crate::function;
 
 /// Name of the catalog of recordings where none is chosen.
 pub const DEFAULT_CATALOG: &str = "segue";
@@ -16,7 +17,8 @@ pub const DEFAULT_CATALOG: &str = "segue";
 /// settings (`SET segue_stream.…`) to its configuration.
 ///
 /// The session's default catalog stays what it is, so a table needs its full name there:
-/// `segue.robots.log_time`. Returns the catalog, to [refresh](SegueCatalog::refresh) before listings.
+/// `segue.robots.log_time`. The function `segment_stream('robots', 'log_time', …)` reads this catalog, too. Returns the
+/// catalog, to [refresh](SegueCatalog::refresh) before listings, and before the function is planned.
 ///
 /// `name_clash` when the session has a catalog of that name that is not Segue's; one of Segue's own is
 /// replaced.
@@ -35,7 +37,12 @@ pub async fn install(
         .with_fact("catalog", catalog_name));
     }
     let catalog = Arc::new(SegueCatalog::connect(source).await?);
-    configure(context.state_ref().write().config_mut());
+    {
+        let state = context.state_ref();
+        let mut state = state.write();
+        configure(state.config_mut());
+        function::register(&mut state, Arc::clone(catalog.listing()))?;
+    }
     context.register_catalog(catalog_name, Arc::clone(&catalog) as _);
     Ok(catalog)
 }

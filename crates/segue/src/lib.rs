@@ -53,9 +53,11 @@
 //! reads from catalog servers; behind `server`, `server` is one.
 
 mod catalog;
+mod function;
 mod install;
 mod message;
 mod session;
+mod statement;
 
 pub use segue_chunk as chunk;
 #[cfg(feature = "client")]
@@ -64,7 +66,7 @@ pub use segue_chunk_client as client;
 pub use segue_chunk_server as server;
 pub use segue_segment_stream as stream;
 
-pub use catalog::{PUBLIC_SCHEMA, STATIC_TABLE, SegueCatalog};
+pub use catalog::{CHUNKS_TABLE, PUBLIC_SCHEMA, SEGMENTS_TABLE, STATIC_TABLE, SegueCatalog};
 pub use install::{DEFAULT_CATALOG, install};
 pub use message::error_message;
 pub use segue_error::{Error, ErrorCode, ErrorKind, Result, find_segue_error};

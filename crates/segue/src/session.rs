@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::catalog::information_schema::INFORMATION_SCHEMA;
+use datafusion::catalog::{CatalogProvider, CatalogProviderList as _, MemoryCatalogProviderList};
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::runtime_env::RuntimeEnv;
@@ -12,8 +13,10 @@ use segue_chunk::ChunkSource;
 use segue_error::{Error, ErrorCode, Result};
 
 use crate::catalog::{PUBLIC_SCHEMA, SegueCatalog, read_only};
+use crate::function;
 use crate::install::{DEFAULT_CATALOG, configure};
 use crate::message::name_unknown_column;
+use crate::statement::Needs;
 
 /// A DataFusion session whose default catalog is a source of recordings.
 ///
@@ -41,8 +44,9 @@ impl SegueSession {
     /// Plans one SQL statement. Data is read when the result is; a statement that defines or sets
     /// something is carried out now.
     ///
-    /// Before a listing (`SHOW TABLES`, anything in `information_schema`) the columns of all datasets are
-    /// asked for. An unknown column is the error `unknown_column`, with the nearest names.
+    /// Before a listing (`SHOW TABLES`, and in `information_schema` what lists tables or columns) the columns of all
+    /// datasets are asked for; [`SegueCatalog::unreadable`] has those that cannot be read. An unknown column is the
+    /// error `unknown_column`, with the nearest names.
     pub async fn sql(&self, sql: &str) -> datafusion::error::Result<DataFrame> {
         self.run(sql).await.map_err(name_unknown_column)
     }
@@ -52,15 +56,44 @@ impl SegueSession {
         let dialect = state.config().options().sql_parser.dialect;
         let statement = state.sql_to_statement(sql, &dialect)?;
         let references = state.resolve_table_references(&statement)?;
-        if references
-            .iter()
-            .any(|r| r.schema() == Some(INFORMATION_SCHEMA))
-        {
-            self.catalog.refresh().await?;
-        }
-        let plan = state.statement_to_plan(statement).await?;
+        let needs = Needs::of(&statement, &references);
+        let context = self.prepare(needs).await?;
+        let plan = context.state().statement_to_plan(statement).await?;
         self.refuse_changes_of_datasets(&plan)?;
-        self.context.execute_logical_plan(plan).await
+        context.execute_logical_plan(plan).await
+    }
+
+    /// Asks for what planning needs and cannot wait for. Gives the context to plan in.
+    async fn prepare(&self, needs: Needs) -> Result<SessionContext> {
+        if needs.all {
+            self.catalog.refresh().await?;
+        } else {
+            if needs.names {
+                self.catalog.datasets().await?;
+            }
+            self.catalog.listing().load(needs.datasets).await?;
+        }
+        match needs.listing {
+            true => Ok(self.listed()),
+            false => Ok(self.context.clone()),
+        }
+    }
+
+    /// The session, but that the catalog of recordings is as the last refresh has seen it.
+    fn listed(&self) -> SessionContext {
+        let state = self.context.state();
+        let catalogs = MemoryCatalogProviderList::new();
+        for name in state.catalog_list().catalog_names() {
+            let catalog: Option<Arc<dyn CatalogProvider>> = match *name == *self.catalog_name {
+                true => Some(Arc::new(self.catalog.listed())),
+                false => state.catalog_list().catalog(&name),
+            };
+            if let Some(catalog) = catalog {
+                catalogs.register_catalog(name, catalog);
+            }
+        }
+        let state = SessionStateBuilder::new_from_existing(state);
+        SessionContext::new_with_state(state.with_catalog_list(Arc::new(catalogs)).build())
     }
 
     /// Refuses to create or drop in a dataset, because DataFusion answers a failed drop with "doesn't exist".
@@ -171,7 +204,9 @@ impl SegueSessionBuilder {
         if let Some(runtime) = self.runtime {
             state = state.with_runtime_env(runtime);
         }
-        let context = SessionContext::new_with_state(state.build());
+        let mut state = state.build();
+        function::register(&mut state, Arc::clone(catalog.listing()))?;
+        let context = SessionContext::new_with_state(state);
         context.register_catalog(&name, Arc::clone(&catalog) as _);
         Ok(SegueSession {
             context,

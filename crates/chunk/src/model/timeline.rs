@@ -54,6 +54,24 @@ impl Timeline {
         }
     }
 
+    /// The field of a column of bounds, named after the timeline and `marker`: `start` or `end`.
+    pub fn bound_field(&self, marker: &str) -> Field {
+        let kind = match self.kind {
+            TimeKind::Duration => "duration",
+            TimeKind::Timestamp => "timestamp",
+            TimeKind::Sequence => "sequence",
+        };
+        let metadata = [
+            (keys::KIND, "index"),
+            (keys::INDEX, &*self.name),
+            (keys::INDEX_KIND, kind),
+            (keys::INDEX_MARKER, marker),
+        ];
+        let metadata = metadata.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let name = format!("{}:{marker}", self.name);
+        Field::new(name, self.kind.data_type(), true).with_metadata(metadata.into())
+    }
+
     /// The field of the column of such times, with its metadata.
     pub(crate) fn field(&self, nullable: bool) -> Field {
         let metadata = [(keys::KIND, "index"), (keys::INDEX_NAME, &*self.name)];

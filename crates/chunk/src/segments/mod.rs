@@ -17,7 +17,7 @@ use segue_error::{Error, ErrorCode, Result};
 
 use crate::assemble::{SegmentChunks, assemble_static};
 use crate::contents::Contents;
-use crate::model::{Chunk, SegmentId, TimeKind, TimeRange, Timeline};
+use crate::model::{Chunk, SegmentId, TimeRange, Timeline};
 use crate::schema::{DatasetSchema, keys};
 use crate::view::View;
 
@@ -55,16 +55,23 @@ pub(crate) fn segment_table(
 ) -> Result<RecordBatch> {
     rows.sort_by(|a, b| a.segment.cmp(&b.segment));
     let mut columns = own_columns(&rows)?;
-    columns.extend(property_columns(schema, &rows)?);
     for timeline in &schema.timelines {
         columns.push(bound(timeline, "start", &rows, |range| range.start)?);
         columns.push(bound(timeline, "end", &rows, |range| range.end)?);
     }
+    columns.extend(property_columns(schema, &rows)?);
     // A timeline may be called so that its column has the name of another one.
     let mut names = BTreeSet::new();
     columns.retain(|(field, _)| names.insert(field.name().clone()));
     let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(internal)
+}
+
+/// The columns of the table of segments of a dataset with the columns `schema`.
+///
+/// What a property column may hold is that of the property; `schema_conflict` when two of them disagree.
+pub fn segment_table_schema(schema: &DatasetSchema) -> Result<Schema> {
+    Ok(Schema::clone(&segment_table(schema, Vec::new())?.schema()))
 }
 
 type Column = (Field, ArrayRef);
@@ -155,21 +162,7 @@ fn bound(
         .map(|row| row.ranges.get(&timeline.name).map(&of))
         .collect();
     let array = cast(&values, &timeline.kind.data_type()).map_err(internal)?;
-    let kind = match timeline.kind {
-        TimeKind::Duration => "duration",
-        TimeKind::Timestamp => "timestamp",
-        TimeKind::Sequence => "sequence",
-    };
-    let metadata = [
-        (keys::KIND, "index"),
-        (keys::INDEX, &*timeline.name),
-        (keys::INDEX_KIND, kind),
-        (keys::INDEX_MARKER, marker),
-    ];
-    let metadata = metadata.map(|(key, value)| (key.to_owned(), value.to_owned()));
-    let name = format!("{}:{marker}", timeline.name);
-    let field = Field::new(name, array.data_type().clone(), true);
-    Ok((field.with_metadata(metadata.into()), array))
+    Ok((timeline.bound_field(marker), array))
 }
 
 fn internal(error: ArrowError) -> Error {

@@ -4,6 +4,7 @@ use arrow::array::AsArray as _;
 use arrow::datatypes::{Int64Type, TimestampNanosecondType, UInt64Type};
 
 use super::*;
+use crate::model::TimeKind;
 use crate::testing::{ChunkBuilder, schema_of};
 
 fn row(segment: &str, properties: &[Chunk], ranges: &[(&str, i64, i64)]) -> SegmentRow {
@@ -61,11 +62,11 @@ fn rows_ascend_and_what_a_segment_lacks_is_null() {
             "rerun_last_updated_at",
             "rerun_num_chunks",
             "rerun_size_bytes",
-            "property:episode:task",
             "stamp:start",
             "stamp:end",
             "frame:start",
             "frame:end",
+            "property:episode:task",
         ]
     );
     let ids: Vec<_> = table
@@ -86,12 +87,12 @@ fn rows_ascend_and_what_a_segment_lacks_is_null() {
         &[3, 3]
     );
     // The value of the later row stands.
-    let tasks = table.column(6).as_list::<i32>();
+    let tasks = table.column(10).as_list::<i32>();
     assert!(tasks.is_null(0));
     assert_eq!(tasks.value(1).as_string::<i32>().value(0), "place");
-    let frames = table.column(9).as_primitive::<Int64Type>();
+    let frames = table.column(8).as_primitive::<Int64Type>();
     assert_eq!((frames.is_null(0), frames.value(1)), (true, -3));
-    let stamps = table.column(8).as_primitive::<TimestampNanosecondType>();
+    let stamps = table.column(7).as_primitive::<TimestampNanosecondType>();
     assert_eq!((stamps.value(0), stamps.is_null(1)), (6, true));
 }
 

@@ -10,5 +10,6 @@ mod docs;
 mod equivalence;
 mod execution;
 mod faults;
+mod metadata;
 mod support;
 mod tracing;

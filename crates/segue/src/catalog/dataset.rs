@@ -6,25 +6,63 @@ use async_trait::async_trait;
 use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::error::Result;
 use datafusion::logical_expr::TableType;
+use segue_chunk::DatasetSchema;
 use segue_error::{Error, ErrorCode};
-use segue_segment_stream::SegmentStreamTable;
+use segue_segment_stream::{ChunksTable, SegmentStreamTable, SegmentsTable};
 
 use super::listing::Listing;
-use super::{PUBLIC_SCHEMA, STATIC_TABLE};
+use super::{CHUNKS_TABLE, PUBLIC_SCHEMA, SEGMENTS_TABLE, STATIC_TABLE};
 
-/// The schema that a dataset is: a table per index, and `_static`. Read-only.
+/// Tables that every dataset has, whatever its indexes.
+const OWN_TABLES: [&str; 3] = [CHUNKS_TABLE, SEGMENTS_TABLE, STATIC_TABLE];
+
+/// Where the columns of a table come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Columns {
+    /// Asked for now.
+    Current,
+    /// Those that the last refresh saw. What it could not read has no tables that can be opened.
+    Listed,
+}
+
+/// The schema that a dataset is: a table per index, and those of its own. Read-only.
 #[derive(Debug)]
 pub(super) struct DatasetTables {
     dataset: Arc<str>,
     listing: Arc<Listing>,
+    columns: Columns,
 }
 
 impl DatasetTables {
-    pub(super) fn new(dataset: &str, listing: Arc<Listing>) -> Self {
+    pub(super) fn new(dataset: &str, listing: Arc<Listing>, columns: Columns) -> Self {
         Self {
             dataset: dataset.into(),
             listing,
+            columns,
         }
+    }
+
+    /// The table `name` of the dataset, whose columns are `schema`.
+    fn open(
+        &self,
+        name: &str,
+        schema: &DatasetSchema,
+    ) -> segue_error::Result<Arc<dyn TableProvider>> {
+        if OWN_TABLES.contains(&name) && schema.timeline(name).is_some() {
+            return Err(clash(&self.dataset, name));
+        }
+        let (source, dataset) = (Arc::clone(self.listing.source()), Arc::clone(&self.dataset));
+        Ok(match name {
+            SEGMENTS_TABLE => Arc::new(SegmentsTable::try_new(source, dataset, schema)?),
+            CHUNKS_TABLE => Arc::new(ChunksTable::new(source, dataset, schema)),
+            STATIC_TABLE => {
+                Arc::new(SegmentStreamTable::builder(source, dataset).build_from(schema)?)
+            }
+            index => {
+                let builder = SegmentStreamTable::builder(source, dataset).index(index);
+                Arc::new(builder.build_from(schema)?)
+            }
+        })
     }
 }
 
@@ -38,48 +76,49 @@ pub(crate) fn read_only(dataset: &str) -> Error {
     .with_fact("dataset", dataset)
 }
 
-/// The error for a timeline whose table would have the name of the static one.
-fn static_clash(dataset: &str) -> Error {
-    Error::new(
-        ErrorCode::NameClash,
-        "catalog.table",
-        format!(
-            "dataset '{dataset}' has an index '{STATIC_TABLE}', which is also the name of the table \
-             of static values; both can be read from Rust only"
-        ),
-    )
-    .with_fact("dataset", dataset)
+/// The error for a timeline that has the name of a table which every dataset has.
+fn clash(dataset: &str, name: &str) -> Error {
+    let message = format!(
+        "dataset '{dataset}' has an index '{name}', which is also the name of a table that every dataset has; \
+         segment_stream('{dataset}', '{name}') reads the index"
+    );
+    Error::new(ErrorCode::NameClash, "catalog.table", message).with_fact("dataset", dataset)
 }
 
 #[async_trait]
 impl SchemaProvider for DatasetTables {
     fn table_names(&self) -> Vec<String> {
         let Some(schema) = self.listing.schema(&self.dataset) else {
-            return Vec::new();
+            return match self.columns {
+                // Whoever lists them would open them, and fail.
+                Columns::Current => Vec::new(),
+                Columns::Listed => OWN_TABLES.map(str::to_owned).to_vec(),
+            };
         };
-        let mut names = vec![STATIC_TABLE.to_owned()];
         let indexes = schema.timelines.iter().map(|timeline| &*timeline.name);
-        names.extend(
-            indexes
-                .filter(|name| *name != STATIC_TABLE)
-                .map(str::to_owned),
-        );
-        names
+        let indexes = indexes.filter(|name| !OWN_TABLES.contains(name));
+        OWN_TABLES
+            .into_iter()
+            .chain(indexes)
+            .map(str::to_owned)
+            .collect()
     }
 
-    /// The table of the index `name`. Never `None`: DataFusion's own error for that names neither the
-    /// dataset nor what exists.
+    /// The table `name`. An error where there is none: DataFusion's own for that names neither the dataset nor what
+    /// exists.
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        let source = Arc::clone(self.listing.source());
-        if name == STATIC_TABLE && source.schema(&self.dataset).await?.timeline(name).is_some() {
-            return Err(static_clash(&self.dataset).into());
+        match self.columns {
+            Columns::Current => {
+                let schema = self.listing.source().schema(&self.dataset).await?;
+                Ok(Some(self.open(name, &schema)?))
+            }
+            Columns::Listed => match self.listing.schema(&self.dataset) {
+                // One that cannot be opened must not end the listing that it is part of.
+                Some(schema) if self.table_exist(name) => Ok(self.open(name, &schema).ok()),
+                Some(schema) => Ok(Some(self.open(name, &schema)?)),
+                None => Ok(None),
+            },
         }
-        let mut builder = SegmentStreamTable::builder(source, Arc::clone(&self.dataset));
-        if name != STATIC_TABLE {
-            builder = builder.index(name);
-        }
-        let table = builder.build().await?;
-        Ok(Some(Arc::new(table)))
     }
 
     /// Answered without opening the table, so that a listing does not depend on the source.
@@ -100,7 +139,6 @@ impl SchemaProvider for DatasetTables {
     }
 
     fn table_exist(&self, name: &str) -> bool {
-        let schema = self.listing.schema(&self.dataset);
-        schema.is_some_and(|schema| name == STATIC_TABLE || schema.timeline(name).is_some())
+        self.table_names().iter().any(|known| known == name)
     }
 }

@@ -9,6 +9,7 @@ use segue_error::{Error, ErrorCode};
 
 use super::listing::Listing;
 use super::{PUBLIC_SCHEMA, STATIC_TABLE};
+use crate::function;
 
 /// Views and tables of the user, in memory.
 ///
@@ -31,6 +32,9 @@ impl PublicTables {
 
     /// Why `name` is no table, where that is known.
     fn explain(&self, name: &str) -> Option<Error> {
+        if name == function::NAME {
+            return None;
+        }
         let error = |code, message| Error::new(code, "catalog.table", message);
         if self.listing.has_dataset(name) {
             let example = match self.listing.schema(name).as_deref() {

@@ -88,7 +88,15 @@ async fn listings_show_datasets_and_indexes() {
     let session = session(examples()).await;
     let sql = "SELECT table_name FROM information_schema.tables
         WHERE table_catalog = 'segue' AND table_schema = 'robots' ORDER BY 1";
-    let expected = ["_static", "elapsed", "frame_nr", "log_time", "time"];
+    let expected = [
+        "_chunks",
+        "_segments",
+        "_static",
+        "elapsed",
+        "frame_nr",
+        "log_time",
+        "time",
+    ];
     assert_eq!(rows(&session, sql).await, expected);
     let all = rows(&session, "SHOW TABLES").await;
     assert!(
@@ -112,6 +120,18 @@ async fn a_broken_dataset_does_not_break_a_listing() {
     )
     .await;
     assert_eq!(tables, ["good|frame"]);
+    let listed = rows(
+        &session,
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = 'bad' ORDER BY 1",
+    )
+    .await;
+    assert_eq!(listed, ["_chunks", "_segments", "_static"]);
+    let unreadable = session.catalog().unreadable();
+    assert_eq!(unreadable.len(), 1);
+    assert_eq!(
+        (&*unreadable[0].0, unreadable[0].1.code()),
+        ("bad", ErrorCode::TransportUnavailable)
+    );
     let schemas = rows(
         &session,
         "SELECT schema_name FROM information_schema.schemata
@@ -264,16 +284,85 @@ async fn settings_of_the_caller_are_kept() {
 }
 
 #[tokio::test]
-async fn an_index_called_like_the_static_table_is_a_clash_and_not_hidden() {
-    let chunk = ChunkBuilder::new("s", "/a")
-        .id(1)
-        .sequence("_static", [0, 1])
-        .floats("x", [Some(1.0), Some(2.0)])
-        .build();
-    let source = ScriptedSource::new().dataset("d", [chunk]);
-    let session = SegueSession::builder().with_source(Arc::new(source));
-    let session = session.build().await.unwrap();
-    let error = session.sql("SELECT * FROM d._static").await.unwrap_err();
-    let error = find_segue_error(&error).unwrap();
-    assert_eq!(error.code(), ErrorCode::NameClash, "{error}");
+async fn an_index_called_like_a_table_of_every_dataset_is_a_clash_and_can_be_read_by_the_function()
+{
+    for name in ["_static", "_segments", "_chunks"] {
+        let chunk = ChunkBuilder::new("s", "/a")
+            .id(1)
+            .sequence(name, [0, 1])
+            .floats("x", [Some(1.0), Some(2.0)])
+            .build();
+        let source = Arc::new(ScriptedSource::new().dataset("d", [chunk]));
+        let session = session(source).await;
+        let error = session.sql(&format!("SELECT * FROM d.{name}")).await;
+        let error = error.unwrap_err();
+        let error = find_segue_error(&error).unwrap();
+        assert_eq!(error.code(), ErrorCode::NameClash, "{error}");
+        let sql = format!("SELECT count(*) FROM segment_stream('d', '{name}')");
+        assert_eq!(rows(&session, &sql).await, ["2"]);
+        let listed = "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'd'";
+        assert_eq!(rows(&session, listed).await, ["3"]);
+    }
+}
+
+/// A catalog of many datasets, the last of which does not answer.
+#[derive(Debug)]
+struct Huge(ScriptedSource);
+
+const MANY: usize = 5000;
+
+#[async_trait]
+impl ChunkSource for Huge {
+    async fn datasets(&self) -> Result<Vec<String>> {
+        Ok((0..MANY).map(|n| format!("d{n:04}")).collect())
+    }
+
+    async fn schema(&self, dataset: &str) -> Result<Arc<DatasetSchema>> {
+        let last = format!("d{:04}", MANY - 1);
+        if dataset == last {
+            let message = format!("dataset '{last}' cannot be reached");
+            return Err(Error::new(
+                ErrorCode::TransportUnavailable,
+                "test.schema",
+                message,
+            ));
+        }
+        self.0.schema("good").await
+    }
+
+    async fn plan(&self, request: &PlanRequest) -> Result<Vec<ChunkInfo>> {
+        self.0.plan(request).await
+    }
+
+    async fn segment_table(&self, dataset: &str) -> Result<RecordBatch> {
+        self.0.segment_table(dataset).await
+    }
+
+    fn fetch(&self, dataset: &str, chunks: Vec<ChunkInfo>) -> ChunkStream {
+        self.0.fetch(dataset, chunks)
+    }
+}
+
+#[tokio::test]
+async fn a_huge_catalog_is_listed_with_one_question_per_dataset_and_named_with_none() {
+    let source = Arc::new(Huge(ScriptedSource::new().dataset("good", [chunk()])));
+    let session = session(Arc::clone(&source) as _).await;
+    let count = "SELECT count(*) FROM information_schema";
+    let names = format!("{count}.schemata WHERE schema_name LIKE 'd%'");
+    assert_eq!(rows(&session, &names).await, [MANY.to_string()]);
+    assert_eq!(
+        rows(&session, "SHOW datafusion.catalog.default_schema")
+            .await
+            .len(),
+        1
+    );
+    assert_eq!(source.0.counts().schemas, 0);
+
+    let tables = format!("{count}.tables WHERE table_schema LIKE 'd%'");
+    assert_eq!(rows(&session, &tables).await, [(MANY * 4 - 1).to_string()]);
+    assert_eq!(source.0.counts().schemas, MANY - 1);
+    let columns = format!("{count}.columns WHERE table_schema = 'd0007' AND table_name = 'frame'");
+    assert_eq!(rows(&session, &columns).await, ["3"]);
+    assert_eq!(source.0.counts().schemas, 2 * (MANY - 1));
+    assert_eq!(source.0.counts().plans, 0);
 }

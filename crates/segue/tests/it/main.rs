@@ -9,6 +9,7 @@ mod cancelling;
 mod catalog;
 mod duplicates;
 mod errors;
+mod function;
 mod golden;
 mod memory;
 mod plans;

@@ -24,7 +24,7 @@ const FEW_SEGMENTS: usize = 6;
 /// Each partition has its own window of chunks: a number that does not depend on the machine.
 const PARTITIONS: usize = 2;
 
-/// What the counting process may have in all.
+/// What the counting process may have in all, where the allocator keeps nothing for itself.
 const MOST: usize = 300_000_000;
 
 /// Tells the process that is to count where the recordings are, and how many rows they have.
@@ -103,8 +103,10 @@ async fn count(folder: &Path, all: &str) {
     );
     if std::env::var_os(PLAIN_ALLOCATOR.0).is_some() {
         assert!(peak - before < MOST_GROWTH, "{peak} after {before}");
+        assert!(peak < MOST, "{peak}");
     }
-    assert!(peak < MOST, "{peak}");
+    // What an allocator keeps depends on the machine and its load, but it is not all that there was.
+    assert!(peak < megabytes() * MIB, "{peak}");
 }
 
 /// The recordings are written by this process and counted by another one, in which nothing else has
