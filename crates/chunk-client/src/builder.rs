@@ -299,7 +299,9 @@ fn certificates_of(pem: &[u8]) -> Result<Certificate> {
     let mut found = CertificateDer::pem_slice_iter(pem);
     match found.next() {
         Some(Ok(_)) => Ok(Certificate::from_pem(pem)),
-        Some(Err(error)) => Err(invalid(format!("the certificates cannot be read: {error}"))),
+        Some(Err(_)) => Err(invalid(
+            "the certificates to trust are damaged PEM".to_owned(),
+        )),
         None => Err(invalid("there is no certificate (PEM) to trust".to_owned())),
     }
 }

@@ -143,9 +143,11 @@ impl Catalog {
         self.known(name).ok_or_else(|| {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let hint = suggestion(name, &names);
-            let message = format!("no dataset '{name}'{hint}");
+            let address = self.connection.address();
+            let message = format!("no dataset '{name}' at {address}{hint}");
             Error::new(ErrorCode::UnknownDataset, "client.dataset", message)
                 .with_fact("dataset", name)
+                .with_fact("server", address.to_string())
         })
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use segue_chunk::{ChunkSource as _, LocalSource};
 use segue_error::{Error, ErrorCode, Result};
@@ -15,6 +15,9 @@ use crate::entry::{Entries, is_name};
 use crate::http::Gate;
 use crate::server::BoundServer;
 use crate::service::{Reads, Service};
+
+/// How long a client may take to agree on keys.
+const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// How many requests read files at a time, unless it is said.
 const CONCURRENT_FETCHES: NonZeroUsize = NonZeroUsize::new(32).expect("32 is not zero");
@@ -85,7 +88,7 @@ impl ChunkServer {
         }
         let mut server = Server::builder();
         if let Some(identity) = self.identity {
-            let tls = ServerTlsConfig::new().identity(identity);
+            let tls = ServerTlsConfig::new().identity(identity).timeout(HANDSHAKE);
             server = server.tls_config(tls).map_err(|error| {
                 let reason = crate::server::chain(&error);
                 invalid(format!("certificate or key cannot be used: {reason}")).with_source(error)

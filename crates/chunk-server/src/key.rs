@@ -20,7 +20,7 @@ pub(crate) struct ChunkKey {
     pub(crate) is_static: bool,
     /// Bytes of the chunk as it is stored, so that it is known how many chunks to read in one go.
     pub(crate) len: u64,
-    /// What finds it in its source. Names a file by number: no path leaves the machine.
+    /// What finds it in its source. Names a file by number, not by its path.
     pub(crate) source: Bytes,
 }
 

@@ -1,4 +1,4 @@
-//! Connections that end without losing what was sent last.
+//! Connections that do not wait for ever: neither for the first word of a client, nor, once all is said, for the last.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -9,18 +9,24 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 use tonic::transport::server::Connected;
 
-/// How long a client may take to close its side, unless told otherwise.
+/// How long a client may take to begin, and in the end to close its side, unless told otherwise.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// A connection that, once it is shut down, reads until the client has closed its side, too.
+/// Bytes by which a client has begun: as many as HTTP/2 begins with.
+const BEGINNING: usize = 24;
+
+/// A connection that fails where the client does not begin, and that, once it is shut down, reads until the client has
+/// closed its side, too.
 ///
-/// A socket that is closed while something lies unread in it, such as the client's last word on how much it can
+/// A connection without a word would be held for as long as the client likes. A socket that is closed while something lies unread in it, such as the client's last word on how much it can
 /// take, is reset: what was sent and has not arrived yet is lost, and with it the end of an answer.
 #[derive(Debug)]
 pub(crate) struct Linger<S> {
     inner: S,
-    /// How long a client may take to close its side.
+    /// How long a client may take to begin, and to close its side.
     limit: Duration,
+    /// Bytes that are still to come before the client has begun, and for how long they are waited for.
+    beginning: Option<(usize, Pin<Box<Sleep>>)>,
     /// Set once everything was sent.
     closing: Option<Pin<Box<Sleep>>>,
 }
@@ -34,6 +40,7 @@ impl<S> Linger<S> {
         Self {
             inner,
             limit,
+            beginning: Some((BEGINNING, Box::pin(sleep(limit)))),
             closing: None,
         }
     }
@@ -53,7 +60,23 @@ impl<S: AsyncRead + Unpin> AsyncRead for Linger<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_read(cx, buffer)
+        let this = &mut *self;
+        let Some((missing, patience)) = &mut this.beginning else {
+            return Pin::new(&mut this.inner).poll_read(cx, buffer);
+        };
+        let filled = buffer.filled().len();
+        if Pin::new(&mut this.inner)
+            .poll_read(cx, buffer)?
+            .is_pending()
+        {
+            ready!(patience.as_mut().poll(cx));
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        *missing = missing.saturating_sub(buffer.filled().len() - filled);
+        if *missing == 0 {
+            this.beginning = None;
+        }
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -129,6 +152,29 @@ mod tests {
             drop(client);
             shutdown.await.unwrap();
         }
+    }
+
+    #[tokio::test]
+    async fn who_does_not_begin_is_not_waited_for_and_who_has_begun_may_pause() {
+        let (server, mut client) = duplex(64);
+        let mut silent = Linger::with_limit(server, Duration::ZERO);
+        client.write_all(&[0; BEGINNING - 1]).await.unwrap();
+        let mut bytes = Vec::new();
+        let error = silent.read_to_end(&mut bytes).await.unwrap_err();
+        assert_eq!(
+            (error.kind(), bytes.len()),
+            (io::ErrorKind::TimedOut, BEGINNING - 1)
+        );
+
+        let (server, mut client) = duplex(64);
+        let mut server = Linger::with_limit(server, Duration::ZERO);
+        client.write_all(&[0; BEGINNING]).await.unwrap();
+        server.read_exact(&mut [0; BEGINNING]).await.unwrap();
+        let mut one = [0];
+        let mut next = Box::pin(server.read_exact(&mut one));
+        assert!(next.as_mut().now_or_never().is_none());
+        client.write_all(&[7]).await.unwrap();
+        next.await.unwrap();
     }
 
     #[tokio::test]

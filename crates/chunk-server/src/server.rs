@@ -10,6 +10,7 @@ use futures::StreamExt as _;
 use segue_error::{Error, ErrorCode, Result};
 use segue_proto::cloud::rerun_cloud_service_server::RerunCloudServiceServer;
 use tokio::net::TcpListener;
+use tokio::time::sleep;
 use tonic::service::Routes;
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
@@ -20,6 +21,9 @@ use crate::service::Service;
 
 /// Longest request, in bytes: some hundred thousand keys.
 pub const MAX_REQUEST_BYTES: usize = 64 << 20;
+
+/// How long nobody is accepted after accepting somebody has failed.
+const AFTER_REFUSAL: Duration = Duration::from_millis(100);
 
 /// How long a connection may be silent before the client is asked whether it is there.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
@@ -87,7 +91,13 @@ impl BoundServer {
     /// `transport_unavailable` when the server cannot go on.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> Result<()> {
         let incoming = TcpIncoming::from(self.listener).with_nodelay(Some(true));
-        let incoming = incoming.map(|connection| connection.map(Linger::new));
+        let incoming = incoming.then(|connection| async move {
+            if connection.is_err() {
+                // Such as no more files that can be opened: at once it would be the same again.
+                sleep(AFTER_REFUSAL).await;
+            }
+            connection.map(Linger::new)
+        });
         self.server
             .accept_http1(true)
             .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))

@@ -34,7 +34,6 @@ fn code(code: ErrorCode) -> Code {
         | ErrorCode::SourceOverDelivered => Code::DataLoss,
         ErrorCode::Unsupported => Code::Unimplemented,
         ErrorCode::PermissionDenied => Code::PermissionDenied,
-        ErrorCode::StorageUnavailable => Code::Unavailable,
         ErrorCode::Cancelled => Code::Cancelled,
         _ => Code::Internal,
     }
@@ -83,7 +82,7 @@ mod tests {
             (ErrorCode::SourceChanged, Code::FailedPrecondition),
             (ErrorCode::SchemaConflict, Code::FailedPrecondition),
             (ErrorCode::NotARecording, Code::DataLoss),
-            (ErrorCode::StorageUnavailable, Code::Unavailable),
+            (ErrorCode::StorageUnavailable, Code::Internal),
             (ErrorCode::PermissionDenied, Code::PermissionDenied),
             (ErrorCode::Unsupported, Code::Unimplemented),
             (ErrorCode::Invariant, Code::Internal),

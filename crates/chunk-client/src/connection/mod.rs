@@ -71,6 +71,11 @@ impl Connection {
         }))
     }
 
+    /// The server.
+    pub(crate) fn address(&self) -> &Address {
+        &self.0.address
+    }
+
     /// Starts to describe a call. `doing` completes "cannot …" in errors.
     pub(crate) fn call<'a>(&'a self, doing: &'a str) -> Call<'a> {
         Call {

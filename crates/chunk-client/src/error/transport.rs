@@ -110,10 +110,14 @@ fn of_io(error: &io::Error) -> String {
 
 fn of_tls(error: &rustls::Error, address: &Address) -> (ErrorCode, String) {
     match error {
-        rustls::Error::InvalidCertificate(why) => (
-            ErrorCode::Unauthenticated,
-            format!("the server's certificate is not trusted ({why})"),
-        ),
+        rustls::Error::InvalidCertificate(why) => {
+            let why = match why {
+                rustls::CertificateError::Other(why) => why.to_string(),
+                why => why.to_string(),
+            };
+            let why = format!("the server's certificate is not trusted ({})", clean(&why));
+            (ErrorCode::Unauthenticated, why)
+        }
         rustls::Error::InvalidMessage(_) => {
             let plain = format!("rerun+http://{}", address.authority());
             let why = format!("the server does not speak TLS there; without TLS it is {plain}");
