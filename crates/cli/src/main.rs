@@ -1,16 +1,21 @@
 //! The `segue` command.
 //!
-//! Prints one line on standard error when something goes wrong, and exits with 1 (2 when the command
-//! itself is not understood, 130 after Ctrl-C, 141 when the reader of the output went away).
+//! Results go to standard output or to the file of `--output`, everything else to standard error. Prints one
+//! line there when something goes wrong, and exits with 1 (2 when the command itself is not understood, 130
+//! after Ctrl-C, 141 when the reader of the output went away, 143 after SIGTERM).
 
 mod args;
+mod commands;
 mod exit;
+mod input;
 mod output;
-mod query;
+mod progress;
 mod secret;
 mod serve;
+mod session;
 mod signals;
 mod source;
+mod supervise;
 mod terminal;
 
 use std::process::ExitCode;
@@ -28,22 +33,25 @@ use crate::exit::Failure;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let runtime = match tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-    {
-        Ok(runtime) => runtime,
-        Err(error) => return exit::report(&Failure::Message(format!("no threads: {error}"))),
-    };
-    let outcome = match cli.command {
-        Command::Query(args) => runtime.block_on(query::run(args)),
-        Command::Serve(args) => runtime.block_on(serve::run(args)),
-    };
-    // A task that is stuck in a write to a full pipe must not keep the process alive.
-    runtime.shutdown_background();
-    match outcome {
+    match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => exit::report(&failure),
+    }
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Query(args) => supervise::run(|desk| commands::query(args, desk)),
+        Command::Datasets(args) => supervise::run(|desk| commands::datasets(args, desk)),
+        Command::Schema(args) => supervise::run(|desk| commands::schema(args, desk)),
+        Command::Segments(args) => supervise::run(|desk| commands::segments(args, desk)),
+        Command::Serve(args) => {
+            let runtime = supervise::workers()?;
+            let outcome = runtime.block_on(serve::run(args));
+            // A task that is stuck in a write to a full pipe must not keep the process alive.
+            runtime.shutdown_background();
+            outcome
+        }
+        Command::Completions(args) => commands::completions(&args),
     }
 }

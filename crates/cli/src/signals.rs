@@ -1,51 +1,67 @@
 //! Signals that ask the process to end.
 
-use std::future::{Future, pending};
-use std::io;
+use std::future::pending;
 
-/// Ends when the user presses Ctrl-C. The first poll is what starts to listen.
-pub(crate) async fn ctrl_c() {
-    or_never(tokio::signal::ctrl_c()).await;
-}
+use crate::exit::Failure;
 
 /// Ends when somebody asks the process to end, by Ctrl-C or SIGTERM. The first poll is what starts to listen.
 pub(crate) async fn termination() {
+    Signals::listen().next().await;
+}
+
+/// Listens to Ctrl-C and SIGTERM. Signals between two calls of [`next`](Self::next) are not missed.
+#[derive(Debug)]
+pub(crate) struct Signals {
     #[cfg(unix)]
-    {
+    interrupt: Option<tokio::signal::unix::Signal>,
+    #[cfg(unix)]
+    terminate: Option<tokio::signal::unix::Signal>,
+}
+
+#[cfg(unix)]
+impl Signals {
+    /// Starts to listen. Who cannot be interrupted can still work.
+    pub(crate) fn listen() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
-        let terminated = async {
-            signal(SignalKind::terminate())?.recv().await;
-            Ok(())
-        };
-        tokio::select! {
-            () = ctrl_c() => {}
-            () = or_never(terminated) => {}
+        Self {
+            interrupt: signal(SignalKind::interrupt()).ok(),
+            terminate: signal(SignalKind::terminate()).ok(),
         }
     }
-    #[cfg(not(unix))]
-    ctrl_c().await;
-}
 
-/// Ends with `signal`, and never where there is none: who cannot be interrupted can still work.
-async fn or_never(signal: impl Future<Output = io::Result<()>>) {
-    match signal.await {
-        Ok(()) => {}
-        Err(_) => pending().await,
+    /// Waits for the next signal, and gives the end that it asks for.
+    pub(crate) async fn next(&mut self) -> Failure {
+        tokio::select! {
+            () = received(&mut self.interrupt) => Failure::Interrupted,
+            () = received(&mut self.terminate) => Failure::Terminated,
+        }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::future::ready;
+#[cfg(unix)]
+async fn received(signal: &mut Option<tokio::signal::unix::Signal>) {
+    let signal = match signal {
+        Some(signal) => signal.recv().await,
+        None => None,
+    };
+    if signal.is_none() {
+        pending().await
+    }
+}
 
-    use futures::FutureExt;
+#[cfg(not(unix))]
+impl Signals {
+    /// Starts to listen when it is waited for.
+    pub(crate) fn listen() -> Self {
+        Self {}
+    }
 
-    use super::or_never;
-
-    #[test]
-    fn only_a_signal_that_came_counts() {
-        assert_eq!(or_never(ready(Ok(()))).now_or_never(), Some(()));
-        let unheard = ready(Err(std::io::ErrorKind::Unsupported.into()));
-        assert_eq!(or_never(unheard).now_or_never(), None);
+    /// Waits for the next signal, and gives the end that it asks for.
+    pub(crate) async fn next(&mut self) -> Failure {
+        // Who cannot be interrupted can still work.
+        match tokio::signal::ctrl_c().await {
+            Ok(()) => Failure::Interrupted,
+            Err(_) => pending().await,
+        }
     }
 }

@@ -9,10 +9,20 @@ use clap::Args;
 pub(crate) struct Connection {
     /// File with the token that the catalog server wants. Without it, the environment variable SEGUE_TOKEN
     /// is used, if it is set.
-    #[arg(long, value_name = "FILE", requires = "catalog")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "catalog",
+        help_heading = "Source"
+    )]
     pub(crate) token_file: Option<PathBuf>,
 
     /// File with certificates (PEM) to trust beside those of the system.
-    #[arg(long, value_name = "FILE", requires = "catalog")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "catalog",
+        help_heading = "Source"
+    )]
     pub(crate) ca_certificate: Option<PathBuf>,
 }

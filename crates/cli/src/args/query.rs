@@ -1,12 +1,14 @@
 //! `segue query`.
 
-use clap::{Args, ValueEnum};
+use std::path::PathBuf;
 
-use super::recordings::recordings_parser;
-use super::{Connection, Recordings};
+use clap::Args;
+
+use super::{OutputArgs, Setting, SourceArgs, setting};
 
 const QUERY_HELP: &str = r#"A dataset is a schema, each of its indexes (timelines) is a table, ordered by
-(rerun_segment_id, index); DATASET._static has the static values.
+(rerun_segment_id, index); DATASET._static has the static values, DATASET._segments and
+DATASET._chunks say what there is. segment_stream('DATASET', 'INDEX', ...) is a table with options.
 
 Names are case-sensitive, but unquoted ones are turned into lower case. Columns of
 components are called ENTITY:COMPONENT: they have '/' and ':' in them and need double quotes.
@@ -17,52 +19,43 @@ components are called ENTITY:COMPONENT: they have '/' and ':' in them and need d
   segue query --recordings r=examples/recordings/robots --format csv \
       'SELECT frame_nr, "/sensor/temp:Scalars:scalars" FROM r.frame_nr LIMIT 5'
 
-  segue query --catalog rerun+http://127.0.0.1:51234 'SHOW TABLES'
+  segue query --recordings examples/recordings -o frames.parquet \
+      'SELECT rerun_segment_id, frame_nr FROM robots.frame_nr'
+
+  segue query --catalog rerun+http://127.0.0.1:51234 --timing -f statements.sql
+
+  echo 'SHOW TABLES' | segue query --recordings examples/recordings
 
 What there is: 'SHOW TABLES', and 'DESCRIBE robots.frame_nr' for the columns. 'EXPLAIN SELECT ...'
-prints how a query is carried out.
+prints how a query is carried out, 'EXPLAIN ANALYZE SELECT ...' what it did. Several statements are
+separated by ';' and carried out in one session; the first error ends them. Settings are listed
+by 'SHOW ALL'.
 
-Exit status: 0; 1 after an error; 2 if the command line is wrong; 130 after Ctrl-C; 141 if the
-output is closed early."#;
+Exit status: 0; 1 after an error; 2 if the command line is wrong; 130 after Ctrl-C (a second one
+does not wait until all is cleaned up); 141 if the output is closed early; 143 after SIGTERM."#;
 
 #[derive(Args, Debug)]
 #[command(after_help = QUERY_HELP)]
 pub(crate) struct QueryArgs {
-    #[command(flatten)]
-    pub(crate) origin: Origin,
+    /// SQL statements, separated by ';'. Read from standard input if neither they nor a file are given,
+    /// or if they are '-'.
+    pub(crate) sql: Option<String>,
+
+    /// File with the SQL statements; '-' is standard input.
+    #[arg(short, long, value_name = "FILE", conflicts_with = "sql")]
+    pub(crate) file: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) connection: Connection,
+    pub(crate) source: SourceArgs,
 
-    /// How rows are printed. Both print as rows come; a table cuts cells at 80 characters, CSV never does.
-    /// The plans of EXPLAIN are whole in both.
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 
-    /// One SQL statement.
-    pub(crate) sql: String,
-}
+    /// Change a setting of the session first, as the statement SET does. May be given several times.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = setting::parse)]
+    pub(crate) set: Vec<Setting>,
 
-/// How rows are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// Aligned columns for reading.
-    Table,
-    /// Comma-separated values with a header; a null is an empty cell.
-    Csv,
-}
-
-/// Where recordings come from.
-#[derive(Args, Debug)]
-#[group(required = true, multiple = false)]
-pub(crate) struct Origin {
-    /// Folder of recordings: each sub-folder with recordings is a dataset named after it, recordings in
-    /// the folder itself are one named after the folder. NAME=DIR takes all below DIR as one dataset.
-    /// May be given several times. Write ./A=B for a folder that is called A=B.
-    #[arg(long, value_name = "DIR|NAME=DIR", value_parser = recordings_parser())]
-    pub(crate) recordings: Vec<Recordings>,
-
-    /// Catalog server: rerun+http://HOST:PORT (plain), rerun+https://HOST:PORT or rerun://HOST:PORT (TLS).
-    #[arg(long, value_name = "URL")]
-    pub(crate) catalog: Option<String>,
+    /// Say on standard error how long each statement took to plan and to run.
+    #[arg(long)]
+    pub(crate) timing: bool,
 }

@@ -1,6 +1,5 @@
 //! Comma-separated values.
 
-use std::io::{self, Write};
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, LargeStringBuilder, RecordBatch, RecordBatchOptions};
@@ -8,21 +7,19 @@ use arrow::csv::WriterBuilder;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 
-use super::cell::{formatter, to_io};
-
-/// Rows that are turned into text at a time: bounds what the text of long lists takes.
-const ROWS_AT_A_TIME: usize = 256;
+use super::cell::{failure, formatter};
+use super::encoder::Encoder;
+use crate::exit::Failure;
 
 /// CSV with a header line. Lists become text, since CSV has none.
 #[derive(Debug)]
-pub(crate) struct CsvOutput<W: Write> {
+pub(super) struct CsvEncoder {
     schema: SchemaRef,
-    out: W,
     has_header: bool,
 }
 
-impl<W: Write> CsvOutput<W> {
-    pub(super) fn new(schema: SchemaRef, out: W) -> Self {
+impl CsvEncoder {
+    pub(super) fn new(schema: &Schema) -> Self {
         let fields: Vec<Field> = schema
             .fields()
             .iter()
@@ -33,37 +30,17 @@ impl<W: Write> CsvOutput<W> {
             .collect();
         Self {
             schema: Arc::new(Schema::new(fields)),
-            out,
             has_header: false,
         }
     }
 
-    pub(super) fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
-        for start in (0..batch.num_rows()).step_by(ROWS_AT_A_TIME) {
-            let length = ROWS_AT_A_TIME.min(batch.num_rows() - start);
-            let flat = self.flatten(&batch.slice(start, length)).map_err(to_io)?;
-            self.write_flat(&flat)?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn finish(mut self) -> io::Result<W> {
-        if !self.has_header && !self.schema.fields().is_empty() {
-            self.write_flat(&RecordBatch::new_empty(Arc::clone(&self.schema)))?;
-        }
-        Ok(self.out)
-    }
-
-    /// Formats in memory first: Arrow's writer reports a closed pipe as some error of CSV.
-    fn write_flat(&mut self, flat: &RecordBatch) -> io::Result<()> {
-        let mut text = Vec::new();
+    fn write_flat(&mut self, flat: &RecordBatch, out: &mut Vec<u8>) -> Result<(), ArrowError> {
         let mut writer = WriterBuilder::new()
             .with_header(!self.has_header)
-            .build(&mut text);
-        writer.write(flat).map_err(to_io)?;
-        drop(writer);
+            .build(out);
+        writer.write(flat)?;
         self.has_header = true;
-        self.out.write_all(&text)
+        Ok(())
     }
 
     fn flatten(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
@@ -80,6 +57,28 @@ impl<W: Write> CsvOutput<W> {
             columns.collect::<Result<_, _>>()?,
             &options,
         )
+    }
+}
+
+impl Encoder for CsvEncoder {
+    fn rows_at_a_time(&self) -> usize {
+        256
+    }
+
+    fn write(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<(), Failure> {
+        let flat = self.flatten(batch);
+        let written = flat.and_then(|flat| self.write_flat(&flat, out));
+        written.map_err(|error| failure(batch, &error))
+    }
+
+    /// Writes the header where there were no rows.
+    fn finish(mut self: Box<Self>, out: &mut Vec<u8>) -> Result<(), Failure> {
+        if self.has_header {
+            return Ok(());
+        }
+        let empty = RecordBatch::new_empty(Arc::clone(&self.schema));
+        let written = self.write_flat(&empty, out);
+        written.map_err(|error| failure(&empty, &error))
     }
 }
 

@@ -1,10 +1,10 @@
 //! What EXPLAIN answers.
 
-use std::io::{self, Write};
-
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Schema};
 
+use super::encoder::Encoder;
+use crate::exit::Failure;
 use crate::terminal;
 
 /// Whether results of `schema` are those of EXPLAIN: the kind of each plan, and its text of many lines.
@@ -16,39 +16,37 @@ pub(super) fn is_one(schema: &Schema) -> bool {
 }
 
 /// Plans one after the other, each whole below its kind: what a plan says may be at the end of its lines.
-#[derive(Debug)]
-pub(crate) struct Explanation<W: Write> {
-    out: W,
+#[derive(Debug, Default)]
+pub(super) struct Explanation {
     is_started: bool,
 }
 
-impl<W: Write> Explanation<W> {
-    pub(super) fn new(out: W) -> Self {
-        Self {
-            out,
-            is_started: false,
-        }
+impl Encoder for Explanation {
+    fn rows_at_a_time(&self) -> usize {
+        1
     }
 
     /// Writes the plans of a batch of which [`is_one`] holds.
-    pub(super) fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
+    fn write(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<(), Failure> {
         let [kinds, plans] = batch.columns() else {
             return Ok(());
         };
         let (kinds, plans) = (kinds.as_string::<i32>(), plans.as_string::<i32>());
         for (kind, plan) in kinds.iter().zip(plans) {
             if std::mem::replace(&mut self.is_started, true) {
-                writeln!(self.out)?;
+                out.push(b'\n');
             }
-            writeln!(self.out, "{}:", terminal::line(kind.unwrap_or_default()))?;
+            let kind = terminal::line(kind.unwrap_or_default());
+            out.extend_from_slice(format!("{kind}:\n").as_bytes());
             for line in plan.unwrap_or_default().trim_end().lines() {
-                writeln!(self.out, "{}", terminal::line(line))?;
+                out.extend_from_slice(terminal::line(line).as_bytes());
+                out.push(b'\n');
             }
         }
         Ok(())
     }
 
-    pub(super) fn finish(self) -> W {
-        self.out
+    fn finish(self: Box<Self>, _: &mut Vec<u8>) -> Result<(), Failure> {
+        Ok(())
     }
 }

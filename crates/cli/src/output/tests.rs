@@ -4,21 +4,43 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, Float64Array, Int64Array, LargeStringArray, ListArray, RecordBatch, StringArray,
-    StringViewArray, TimestampNanosecondArray,
+    ArrayRef, Float64Array, Int64Array, IntervalMonthDayNanoArray, LargeStringArray, ListArray,
+    RecordBatch, StringArray, StringViewArray, TimestampNanosecondArray, TimestampSecondArray,
 };
 use arrow::buffer::OffsetBuffer;
+use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType, Field, Float64Type};
+use arrow::ipc::reader::StreamReader;
+use bytes::Bytes;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use super::Output;
+use super::encoder::encoder;
 use crate::args::Format;
+use crate::exit::Failure;
+use crate::terminal;
+
+fn encode(
+    format: Format,
+    width: Option<usize>,
+    batches: &[RecordBatch],
+) -> Result<Vec<u8>, Failure> {
+    let mut encoder = encoder(format, batches[0].schema_ref(), width)?;
+    let mut out = Vec::new();
+    for batch in batches {
+        encoder.write(batch, &mut out)?;
+    }
+    encoder.finish(&mut out)?;
+    Ok(out)
+}
 
 fn print(format: Format, batches: &[RecordBatch]) -> String {
-    let mut output = Output::new(format, batches[0].schema(), Vec::new());
-    for batch in batches {
-        output.write(batch).unwrap();
-    }
-    String::from_utf8(output.finish().unwrap()).unwrap()
+    String::from_utf8(encode(format, None, batches).unwrap()).unwrap()
+}
+
+/// A table on a terminal of `width` columns.
+fn show(width: usize, batch: &RecordBatch) -> String {
+    let out = encode(Format::Table, Some(width), from_ref(batch));
+    String::from_utf8(out.unwrap()).unwrap()
 }
 
 fn sample() -> RecordBatch {
@@ -74,13 +96,6 @@ fn no_rows_leave_the_header() {
     assert_eq!(table.lines().next(), Some("frame  /a:b  texts  time"));
     assert_eq!(table.lines().last(), Some("(0 rows)"));
     assert_eq!(print(Format::Csv, &[empty]), "frame,/a:b,texts,time\n");
-}
-
-#[test]
-fn a_result_without_columns_prints_nothing() {
-    let nothing = RecordBatch::new_empty(Arc::new(arrow::datatypes::Schema::empty()));
-    assert_eq!(print(Format::Table, from_ref(&nothing)), "");
-    assert_eq!(print(Format::Csv, &[nothing]), "");
 }
 
 #[test]
@@ -177,22 +192,155 @@ fn a_plan_is_printed_whole_below_its_kind() {
 }
 
 #[test]
-fn a_closed_pipe_is_told_from_other_failures_in_every_format() {
-    struct Closed;
-    impl std::io::Write for Closed {
-        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
-            Err(std::io::ErrorKind::BrokenPipe.into())
+fn json_has_an_object_per_row_with_all_columns() {
+    let expected = r#"{"frame":1,"/a:b":[1.0,null,2.5],"texts":["a, b","c\"d"],"time":"1970-01-01T00:00:00"}
+{"frame":20,"/a:b":null,"texts":[],"time":"1969-12-31T23:59:59.999999999"}
+{"frame":3,"/a:b":[],"texts":["line\nbreak"],"time":null}
+"#;
+    assert_eq!(print(Format::Json, &[sample()]), expected);
+    assert_eq!(print(Format::Json, &[sample().slice(0, 0)]), "");
+    let batches = [sample(), sample()];
+    assert_eq!(print(Format::Json, &batches), expected.repeat(2));
+}
+
+#[test]
+fn a_table_is_cut_to_the_terminal_and_says_so() {
+    let texts = |text: &str| -> ArrayRef { Arc::new(StringArray::from(vec![text; 2])) };
+    let batch = RecordBatch::try_from_iter([
+        ("id", texts("1")),
+        ("text", texts("a text that is rather long")),
+        ("/some/entity:Archetype:component", texts("[1.0]")),
+    ])
+    .unwrap();
+    let whole = show(64, &batch);
+    assert_eq!(whole, print(Format::Table, from_ref(&batch)));
+    let shortened = "\
+id  text               /some/entity:Arc…
+--  -----------------  -----------------
+1   a text that is r…  [1.0]
+1   a text that is r…  [1.0]
+(2 rows; values are shortened to fit the terminal)
+";
+    assert_eq!(show(40, &batch), shortened);
+    let left_out = "\
+id  text
+--  --------------------------
+1   a text that is rather long
+1   a text that is rather long
+(2 rows; 1 more column does not fit the terminal)
+";
+    assert_eq!(show(33, &batch), left_out);
+    for width in 4..70 {
+        let table = show(width, &batch);
+        let mut lines: Vec<&str> = table.lines().collect();
+        lines.pop();
+        let widest = lines.iter().map(|line| terminal::width(line)).max();
+        assert!(widest.unwrap() <= width, "{width}: {table}");
+    }
+}
+
+#[test]
+fn a_value_that_was_cut_before_is_told_of_on_a_terminal_too() {
+    let long: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(100)]));
+    let batch = RecordBatch::try_from_iter([("x", long)]).unwrap();
+    let table = show(200, &batch);
+    assert!(table.ends_with("(1 row; values are shortened to fit the terminal)\n"));
+    assert!(print(Format::Table, &[batch]).ends_with("\n(1 row)\n"));
+}
+
+#[test]
+fn wide_characters_keep_columns_aligned() {
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["日本語", "ab"]));
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+    let batch = RecordBatch::try_from_iter([("text", texts), ("n", numbers)]).unwrap();
+    let expected = "text    n\n------  -\n日本語  1\nab      2\n(2 rows)\n";
+    assert_eq!(print(Format::Table, from_ref(&batch)), expected);
+    let narrow = show(6, &batch);
+    assert_eq!(narrow.lines().nth(2), Some("日本語"), "{narrow}");
+    let narrower = show(5, &batch);
+    assert_eq!(narrower.lines().nth(2), Some("日本…"), "{narrower}");
+}
+
+#[test]
+fn a_value_without_text_is_an_error_that_names_its_column() {
+    let fine: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+    let times: ArrayRef = Arc::new(TimestampSecondArray::from(vec![0, 9_000_000_000_000]));
+    let item = Arc::new(Field::new("item", times.data_type().clone(), true));
+    let offsets = OffsetBuffer::from_lengths([1, 1]);
+    let list: ArrayRef = Arc::new(ListArray::new(item, offsets, Arc::clone(&times), None));
+    for column in [times, list] {
+        let columns = [("a", Arc::clone(&fine)), ("when", column)];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        for format in [Format::Table, Format::Csv, Format::Json] {
+            let Err(Failure::Message(message)) = encode(format, None, from_ref(&batch)) else {
+                panic!("{format:?} has text for it");
+            };
+            assert!(
+                message.starts_with("column 'when' has a value"),
+                "{message}"
+            );
+            assert!(message.contains("9000000000000"), "{message}");
         }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
+        for format in [Format::Parquet, Format::Arrow] {
+            encode(format, None, from_ref(&batch)).unwrap();
         }
     }
-    for format in [Format::Table, Format::Csv] {
-        let mut output = Output::new(format, sample().schema(), Closed);
-        let written = output.write(&sample());
-        let error = written
-            .and_then(|()| output.finish().map(|_| ()))
-            .unwrap_err();
-        assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
+}
+
+#[test]
+fn parquet_and_arrow_hold_what_was_written() {
+    let batches = [sample(), sample().slice(1, 2), sample().slice(0, 0)];
+    let whole = concat_batches(batches[0].schema_ref(), &batches).unwrap();
+
+    let arrow = encode(Format::Arrow, None, &batches).unwrap();
+    let read = StreamReader::try_new(arrow.as_slice(), None).unwrap();
+    let read: Vec<RecordBatch> = read.collect::<Result<_, _>>().unwrap();
+    assert_eq!(concat_batches(whole.schema_ref(), &read).unwrap(), whole);
+
+    let parquet = Bytes::from(encode(Format::Parquet, None, &batches).unwrap());
+    let read = ParquetRecordBatchReaderBuilder::try_new(parquet).unwrap();
+    let read = read.build().unwrap();
+    let read: Vec<RecordBatch> = read.collect::<Result<_, _>>().unwrap();
+    assert_eq!(concat_batches(whole.schema_ref(), &read).unwrap(), whole);
+}
+
+#[test]
+fn a_parquet_file_is_written_in_row_groups_that_are_not_held_until_the_end() {
+    let batch = |seed: u64| {
+        // Too irregular for any encoding to shrink.
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1;
+        let values = std::iter::repeat_with(|| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            f64::from_bits(state >> 12)
+        });
+        let values: ArrayRef = Arc::new(Float64Array::from_iter_values(values.take(1 << 20)));
+        RecordBatch::try_from_iter([("x", values)]).unwrap()
+    };
+    let first = batch(0);
+    let mut encoder = encoder(Format::Parquet, first.schema_ref(), None).unwrap();
+    let mut out = Vec::new();
+    for seed in 0..9 {
+        encoder.write(&batch(seed), &mut out).unwrap();
     }
+    // Nine times eight mebibytes, of which no more than sixty-four are held back.
+    assert!(out.len() > 8 << 20, "{}", out.len());
+    encoder.finish(&mut out).unwrap();
+    let read = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(out)).unwrap();
+    assert!(read.metadata().num_row_groups() > 1);
+    assert_eq!(read.metadata().file_metadata().num_rows(), 9 << 20);
+}
+
+#[test]
+fn a_type_that_parquet_has_not_is_refused_by_the_name_of_its_column() {
+    let interval: ArrayRef = Arc::new(IntervalMonthDayNanoArray::from(vec![None]));
+    let batch = RecordBatch::try_from_iter([("how long", interval)]).unwrap();
+    let Err(Failure::Message(message)) = encode(Format::Parquet, None, &[batch]) else {
+        panic!("it is written");
+    };
+    assert!(
+        message.starts_with("column 'how long' has the type Interval"),
+        "{message}"
+    );
 }

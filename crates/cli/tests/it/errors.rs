@@ -110,8 +110,15 @@ fn a_message_cannot_talk_to_the_terminal() {
 #[test]
 fn a_wrong_command_line_is_told_from_a_failed_query() {
     let examples = repository("examples/recordings");
-    for more in [&["--format", "xml", "SELECT 1"][..], &[]] {
-        assert_eq!(query(&[&examples], more).status.code(), Some(2));
+    for more in [
+        &["--format", "xml", "SELECT 1"][..],
+        &["--set", "x", "SELECT 1"],
+        &["--file", "x.sql", "SELECT 1"],
+        &["--output", "x.txt", "SELECT 1"],
+    ] {
+        let output = query(&[&examples], more);
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{more:?}");
     }
     assert_eq!(query::<&str>(&[], &["SELECT 1"]).status.code(), Some(2));
 }

@@ -1,0 +1,50 @@
+//! `segue query`.
+
+use super::answer::{Timing, answer};
+use super::warnings::Warnings;
+use crate::args::QueryArgs;
+use crate::exit::Failure;
+use crate::input::Input;
+use crate::output::Results;
+use crate::session;
+use crate::supervise::Desk;
+
+/// Writes the answers to the statements, in their order, until one fails.
+pub(crate) async fn query(args: QueryArgs, desk: Desk) -> Result<(), Failure> {
+    let mut results = Results::open(&args.output, desk.clone()).await?;
+    let input = Input::read(&args).await?;
+    let session = session::open(&args.source, &args.set).await?;
+    let dialect = session
+        .context()
+        .copied_config()
+        .options()
+        .sql_parser
+        .dialect;
+    let statements = input.statements(dialect)?;
+    let mut warnings = Warnings::default();
+    let count = statements.len();
+    for (number, sql) in (1..).zip(&statements) {
+        desk.progress.begin(number, count);
+        let answered = answer(&session, sql, &mut results, &desk).await;
+        warnings.say_new(session.catalog(), &desk);
+        let name = format!("statement {number}");
+        let timing = answered.map_err(|failure| match count {
+            1 => failure,
+            _ => failure.about(&name),
+        })?;
+        if args.timing {
+            desk.progress.say(&described(&name, timing));
+        }
+    }
+    results.finish().await
+}
+
+fn described(statement: &str, timing: Timing) -> String {
+    let Timing {
+        planning,
+        running,
+        rows,
+    } = timing;
+    let (planning, running) = (planning.as_secs_f64(), running.as_secs_f64());
+    format!("{statement}: planned in {planning:.3} s, ran in {running:.3} s, {rows} rows")
+}

@@ -1,0 +1,91 @@
+//! A thread that writes.
+
+use std::io::{self, Write};
+
+use tokio::sync::mpsc;
+use tokio::task::{JoinHandle, spawn_blocking};
+
+/// Bytes that are collected before they are written.
+pub(super) const ENOUGH: usize = 64 * 1024;
+
+/// Pieces that wait to be written at most.
+const WAITING: usize = 2;
+
+/// Writes on a thread of its own, so that who produces can be aborted while the write is stuck. The thread ends
+/// when the sink is dropped, unless it is stuck; then it ends with the process.
+pub(super) struct Sink {
+    pieces: mpsc::Sender<Vec<u8>>,
+    writer: JoinHandle<io::Result<()>>,
+}
+
+impl Sink {
+    pub(super) fn new(mut out: impl Write + Send + 'static) -> Self {
+        let (pieces, mut waiting) = mpsc::channel::<Vec<u8>>(WAITING);
+        let writer = spawn_blocking(move || {
+            while let Some(piece) = waiting.blocking_recv() {
+                out.write_all(&piece)?;
+                out.flush()?;
+            }
+            out.flush()
+        });
+        Self { pieces, writer }
+    }
+
+    /// Hands `bytes` over, and leaves none of them. Waits while others wait to be written; fails when one of those
+    /// could not be.
+    pub(super) async fn send(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        match self.pieces.send(std::mem::take(bytes)).await {
+            Ok(()) => Ok(()),
+            Err(_) => outcome(&mut self.writer).await,
+        }
+    }
+
+    /// Waits until all is written.
+    pub(super) async fn close(self) -> io::Result<()> {
+        let Self { pieces, mut writer } = self;
+        drop(pieces);
+        outcome(&mut writer).await
+    }
+}
+
+async fn outcome(writer: &mut JoinHandle<io::Result<()>>) -> io::Result<()> {
+    writer
+        .await
+        .unwrap_or_else(|error| Err(io::Error::other(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{ErrorKind, Read, pipe};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_sent_is_written_in_order() {
+        let (mut reader, writer) = pipe().unwrap();
+        let mut sink = Sink::new(writer);
+        for piece in [&b"one "[..], b"", b"two"] {
+            sink.send(&mut piece.to_vec()).await.unwrap();
+        }
+        sink.close().await.unwrap();
+        let mut written = String::new();
+        reader.read_to_string(&mut written).unwrap();
+        assert_eq!(written, "one two");
+    }
+
+    #[tokio::test]
+    async fn a_closed_pipe_ends_the_sender_with_its_own_error() {
+        let (reader, writer) = pipe().unwrap();
+        drop(reader);
+        let mut sink = Sink::new(writer);
+        let error = loop {
+            if let Err(error) = sink.send(&mut vec![1]).await {
+                break error;
+            }
+        };
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+    }
+}
