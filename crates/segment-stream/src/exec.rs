@@ -6,28 +6,31 @@ use std::sync::Arc;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::config::ConfigOptions;
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_expr_common::physical_expr::fmt_sql;
 use datafusion::physical_plan::coop::cooperative;
 use datafusion::physical_plan::execution_plan::{
     Boundedness, EmissionType, ReplaceChildrenOptions, SchedulingType,
 };
 use datafusion::physical_plan::expressions::Column;
-use datafusion::physical_plan::metrics::{
-    BaselineMetrics, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet, RecordOutput,
+use datafusion::physical_plan::filter_pushdown::{
+    ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation,
 };
+use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
 };
-use futures::{StreamExt, stream};
+use futures::{StreamExt, TryStreamExt, stream};
 use segue_chunk::assemble::Limits;
 use segue_chunk::schema::keys::SEGMENT_ID_COLUMN;
 use tracing::Span;
 
-use crate::fetch::{FetchMetrics, deliveries};
-use crate::options::SegmentStreamOptions;
+use crate::counters::{Observed, ScanCounters};
+use crate::explain::{Summary, short};
+use crate::fetch::deliveries;
 use crate::plan::{Partitions, Scan};
 use crate::stream::{Emission, rows};
 
@@ -42,7 +45,9 @@ pub struct SegmentStreamExec {
     projection: Arc<[usize]>,
     partitions: Arc<Partitions>,
     fetch: Option<usize>,
-    metrics: ExecutionPlanMetricsSet,
+    /// Filters that are left to the nodes above, as text.
+    residual: Arc<[String]>,
+    counters: ScanCounters,
     properties: Arc<PlanProperties>,
 }
 
@@ -63,11 +68,12 @@ impl SegmentStreamExec {
         )
         .with_scheduling_type(SchedulingType::Cooperative);
         Ok(Self {
+            counters: ScanCounters::new(&scan.segments),
             scan,
             projection,
             partitions: Arc::new(partitions),
             fetch,
-            metrics: ExecutionPlanMetricsSet::new(),
+            residual: Arc::new([]),
             properties: Arc::new(properties),
         })
     }
@@ -100,10 +106,9 @@ fn partitioning(partitions: &Partitions, schema: &SchemaRef) -> Result<Partition
 
 impl DisplayAs for SegmentStreamExec {
     fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scan = &self.scan;
-        let chunks: usize = scan.segments.iter().map(|s| s.chunks.len()).sum();
+        let (scan, planned) = (&self.scan, self.counters.planned());
         let index = scan.view.index().map_or("none", |index| &index.name);
-        let (dataset, segments) = (&scan.dataset, scan.segments.len());
+        let (dataset, segments, chunks) = (&scan.dataset, planned.segments, planned.chunks);
         if let DisplayFormatType::TreeRender = format {
             writeln!(f, "dataset={dataset}")?;
             writeln!(f, "index={index}")?;
@@ -115,10 +120,19 @@ impl DisplayAs for SegmentStreamExec {
         let names = self.properties.eq_properties.schema().fields().iter();
         let names: Vec<&str> = names.map(|field| field.name().as_str()).collect();
         write!(f, ", projection=[{}]", names.join(", "))?;
-        match self.fetch {
-            Some(fetch) => write!(f, ", fetch={fetch}"),
-            None => Ok(()),
+        if let Some(fetch) = self.fetch {
+            write!(f, ", fetch={fetch}")?;
         }
+        let DisplayFormatType::Verbose = format else {
+            return Ok(());
+        };
+        let summary = Summary {
+            scan,
+            projection: &self.projection,
+            planned,
+            residual: &self.residual,
+        };
+        write!(f, "{summary}")
     }
 }
 
@@ -158,9 +172,9 @@ impl ExecutionPlan for SegmentStreamExec {
     }
 
     fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
-        let metrics = ExecutionPlanMetricsSet::new();
+        let counters = self.counters.anew();
         Ok(Arc::new(Self {
-            metrics,
+            counters,
             ..(*self).clone()
         }))
     }
@@ -175,8 +189,37 @@ impl ExecutionPlan for SegmentStreamExec {
         if other.partitions.plans.len() == self.partitions.plans.len() {
             return Ok(None);
         }
-        let metrics = self.metrics.clone();
-        Ok(Some(Arc::new(Self { metrics, ..other })))
+        Ok(Some(Arc::new(Self {
+            counters: self.counters.clone(),
+            residual: Arc::clone(&self.residual),
+            ..other
+        })))
+    }
+
+    /// Takes note of the filters that come down to here, and leaves them all to those above: what the scan can answer
+    /// of them it was told when it was planned.
+    fn handle_child_pushdown_result(
+        &self,
+        phase: FilterPushdownPhase,
+        result: ChildPushdownResult,
+        _: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
+        let filters = result.parent_filters.iter();
+        let residual = filters.map(|filter| short(fmt_sql(filter.filter.as_ref())));
+        let residual = match phase {
+            FilterPushdownPhase::Pre => residual.collect(),
+            // Those of the later phase have no values before execution.
+            FilterPushdownPhase::Post => Arc::clone(&self.residual),
+        };
+        let left = FilterPushdownPropagation::all_unsupported(result);
+        if residual == self.residual {
+            return Ok(left);
+        }
+        let node = Self {
+            residual,
+            ..self.clone()
+        };
+        Ok(left.with_updated_node(Arc::new(node)))
     }
 
     fn with_fetch(&self, limit: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
@@ -192,7 +235,7 @@ impl ExecutionPlan for SegmentStreamExec {
     }
 
     fn metrics(&self) -> Option<MetricsSet> {
-        Some(self.metrics.clone_inner())
+        Some(self.counters.metrics())
     }
 
     fn execute(
@@ -206,28 +249,18 @@ impl ExecutionPlan for SegmentStreamExec {
                 "partition {partition} of a segment stream with {count} partitions"
             );
         };
-        let config = context.session_config();
-        let options = SegmentStreamOptions::from_config(config.options());
-        let counter = |name| MetricBuilder::new(&self.metrics).counter(name, partition);
-        let fetched = FetchMetrics {
-            chunks: counter("chunks_fetched"),
-            bytes: counter("bytes_fetched"),
-        };
+        let batch_size = context.session_config().batch_size();
+        let counters = self.counters.partition(partition, plan);
         let emission = Emission {
             batch: Limits {
-                rows: config.batch_size().max(1),
-                bytes: options.batch_bytes,
+                rows: batch_size.max(1),
+                bytes: self.scan.options.batch_bytes,
             },
             fetch: self.fetch,
+            counters: counters.rows,
         };
         let schema = self.schema();
-        let deliveries = deliveries(
-            Arc::clone(&self.scan),
-            plan.clone(),
-            options.unit_bytes,
-            options.units_ahead,
-            fetched,
-        );
+        let deliveries = deliveries(Arc::clone(&self.scan), plan.clone(), counters.fetch);
         let rows = rows(
             Arc::clone(&self.scan),
             plan.clone(),
@@ -236,10 +269,8 @@ impl ExecutionPlan for SegmentStreamExec {
             deliveries,
             Arc::clone(&schema),
         );
-        let baseline = BaselineMetrics::new(&self.metrics, partition);
-        let mut rows = rows
-            .map(move |batch| Ok(batch?.record_output(&baseline)))
-            .boxed();
+        let rows = rows.map_err(DataFusionError::from).boxed();
+        let mut rows = Observed::new(rows, counters.polls);
         // Whoever executes and polls may be a task that has no span of its own: requests belong to the query's.
         let span = match Span::current() {
             none if none.is_none() => self.scan.span.clone(),

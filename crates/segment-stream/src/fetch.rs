@@ -3,47 +3,37 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::physical_plan::metrics::Count;
 use futures::stream::{BoxStream, StreamExt};
 use segue_chunk::{Chunk, ChunkDecoder, ChunkId, ChunkInfo, EncodedChunk, SegmentId};
 use segue_error::{Error, ErrorCode, Result};
 
+use crate::counters::FetchCounters;
 use crate::plan::{PartitionPlan, Scan, Unit};
 
 /// Chunks of one unit: by position of the segment in the plan, in the order of the plan.
 pub(crate) type Delivery = Vec<(usize, Arc<Chunk>)>;
 
-/// What the fetching of a partition counts.
-#[derive(Clone, Debug)]
-pub(crate) struct FetchMetrics {
-    /// Chunks that came.
-    pub(crate) chunks: Count,
-    /// Bytes that came, as sent.
-    pub(crate) bytes: Count,
-}
-
-/// Fetches and decodes the units of `plan`, at most `ahead` at a time, delivered in order.
+/// Fetches and decodes the units of `plan`, as many at a time as the options say, delivered in order.
 ///
 /// Nothing starts before the first poll. Dropping the stream drops every request.
 pub(crate) fn deliveries(
     scan: Arc<Scan>,
     plan: PartitionPlan,
-    unit_bytes: usize,
-    ahead: usize,
-    metrics: FetchMetrics,
+    counters: FetchCounters,
 ) -> BoxStream<'static, Result<Delivery>> {
     let index = scan.view.index().map(|index| Arc::clone(&index.name));
     let decoder = Arc::new(ChunkDecoder::new(Arc::clone(&scan.dataset_schema), index));
-    let units = plan.units(unit_bytes);
+    let units = plan.units(scan.options.unit_bytes);
+    let ahead = scan.options.units_ahead;
     let fetch = move |unit: Unit| {
-        let (scan, metrics) = (Arc::clone(&scan), metrics.clone());
+        let (scan, counters) = (Arc::clone(&scan), counters.clone());
         let decoder = Arc::clone(&decoder);
         let chunks: Vec<ChunkInfo> = plan.chunks(&unit).cloned().collect();
         async move {
             // A source may never wait, and a batch may take any number of units: lets others run, and
             // the query be stopped, in between.
             tokio::task::consume_budget().await;
-            let decoded = fetch_unit(&scan, &decoder, chunks, &metrics).await?;
+            let decoded = fetch_unit(&scan, &decoder, chunks, &counters).await?;
             let segments = unit
                 .runs
                 .into_iter()
@@ -62,21 +52,24 @@ async fn fetch_unit(
     scan: &Scan,
     decoder: &ChunkDecoder,
     chunks: Vec<ChunkInfo>,
-    metrics: &FetchMetrics,
+    counters: &FetchCounters,
 ) -> Result<Vec<Arc<Chunk>>> {
     let mut places: HashMap<(&SegmentId, ChunkId), usize> = HashMap::new();
     for (place, info) in chunks.iter().enumerate() {
         places.insert((&info.segment, info.id), place);
     }
     let mut decoded: Vec<Option<Arc<Chunk>>> = vec![None; chunks.len()];
+    counters.requested();
     let mut delivered = scan.source.fetch(&scan.dataset, chunks.clone());
     while let Some(encoded) = delivered.next().await {
         let encoded: EncodedChunk = encoded?;
-        metrics.chunks.add(1);
-        metrics.bytes.add(encoded.payload.len());
+        counters.came(&encoded);
         let place = places.get(&(&encoded.segment, encoded.id));
         match place.map(|&place| (&chunks[place], &mut decoded[place])) {
-            Some((info, slot @ None)) => *slot = Some(Arc::new(decoder.decode(info, &encoded)?)),
+            Some((info, slot @ None)) => {
+                let chunk = counters.decoding(info, || decoder.decode(info, &encoded))?;
+                *slot = Some(Arc::new(chunk));
+            }
             Some((_, Some(_))) => return Err(over_delivered(scan, &encoded, "twice")),
             None => return Err(over_delivered(scan, &encoded, "without being asked for")),
         }

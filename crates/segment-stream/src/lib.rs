@@ -12,11 +12,16 @@
 //! * per partition, `fetch` asks for the chunks in the order of the plan, a few units ahead, and `stream`
 //!   emits the rows below the start of the next chunk to come, since those are final.
 //!
+//! What a scan counts is declared once, in the table of [`Counter`]s (`counters`); `EXPLAIN VERBOSE` says how it came
+//! to read what it reads (`explain`).
+//!
 //! [`SegmentsTable`] and [`ChunksTable`] are tables about a dataset: what segments and chunks it has.
 //!
 //! It sees chunk sources only, never the network behind them.
 
+mod counters;
 mod exec;
+mod explain;
 mod fetch;
 mod filter;
 mod metadata;
@@ -26,6 +31,7 @@ mod plan;
 mod stream;
 mod table;
 
+pub use counters::{Counter, Kind, Unit};
 pub use exec::SegmentStreamExec;
 pub use metadata::{ChunksTable, SegmentsTable};
 pub use options::SegmentStreamOptions;

@@ -9,7 +9,9 @@ use segue_chunk::{ChunkInfo, ChunkSource, SegmentId, View};
 
 use tracing::Span;
 
+use crate::explain::Narrowing;
 use crate::filter::Region;
+use crate::options::SegmentStreamOptions;
 use crate::partition::partition_segments;
 
 /// What all partitions of a scan have in common.
@@ -27,6 +29,10 @@ pub(crate) struct Scan {
     pub(crate) region: Region,
     /// What is read of each segment, ascending.
     pub(crate) segments: Vec<Arc<SegmentPlan>>,
+    /// How it came to be narrowed so.
+    pub(crate) narrowing: Narrowing,
+    /// The settings it was planned with, and is executed with.
+    pub(crate) options: SegmentStreamOptions,
     /// The span in which it was planned.
     pub(crate) span: Span,
 }

@@ -11,16 +11,19 @@ use segue_chunk::assemble::{Limits, SegmentChunks, assemble, assemble_static, cl
 use segue_chunk::{Chunk, TimeRange, Timeline};
 use segue_error::{Error, ErrorCode, Result};
 
+use crate::counters::RowCounters;
 use crate::fetch::Delivery;
 use crate::plan::{PartitionPlan, Scan, SegmentPlan};
 
-/// How large the batches of a partition are, and where it stops.
-#[derive(Clone, Copy, Debug)]
+/// How large the batches of a partition are, where it stops, and who counts.
+#[derive(Debug)]
 pub(crate) struct Emission {
     /// Rows and bytes of a batch.
     pub(crate) batch: Limits,
     /// Most rows in all.
     pub(crate) fetch: Option<usize>,
+    /// What is counted.
+    pub(crate) counters: RowCounters,
 }
 
 /// The rows of `plan`, ascending by segment and index, in full batches.
@@ -40,6 +43,7 @@ pub(crate) fn rows(
         pending: Pending::new(schema),
         left: emission.fetch.unwrap_or(usize::MAX),
         limits: emission.batch,
+        counters: emission.counters,
         scan,
         projection,
         deliveries,
@@ -63,6 +67,7 @@ struct Driver {
     /// Rows that may still be emitted.
     left: usize,
     limits: Limits,
+    counters: RowCounters,
 }
 
 /// A segment of which rows are still to be emitted.
@@ -90,7 +95,8 @@ impl Driver {
                 None => return Err(ended_early(&self.scan)),
             }
         }
-        let batch = self.pending.take(self.limits.bytes)?;
+        let (counters, pending) = (&self.counters, &mut self.pending);
+        let batch = counters.assembling(|| pending.take(self.limits.bytes))?;
         self.left -= batch.as_ref().map_or(0, RecordBatch::num_rows);
         Ok(batch)
     }
@@ -125,11 +131,14 @@ impl Driver {
                 if !is_complete {
                     return Ok(false);
                 }
-                self.pending.push(assemble_static(&chunks)?);
+                let batch = self.counters.assembling(|| assemble_static(&chunks))?;
+                self.pending.push(batch);
             } else if let Some(horizon) = segment.horizon() {
                 let windows: Vec<TimeRange> = self.scan.region.index().iter().collect();
                 let windows = clip(&windows, horizon);
-                let assembled = assemble(&chunks, &windows, Limits { rows, bytes })?;
+                let limits = Limits { rows, bytes };
+                let counters = &self.counters;
+                let assembled = counters.assembling(|| assemble(&chunks, &windows, limits))?;
                 self.pending.push(assembled.batch);
                 segment.advance(assembled.next.or(horizon.end.checked_add(1)));
                 if assembled.next.is_some() {

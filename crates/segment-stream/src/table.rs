@@ -18,7 +18,9 @@ use segue_error::{Error, ErrorCode};
 use tracing::{Span, debug};
 
 use crate::exec::SegmentStreamExec;
+use crate::explain::Narrowing;
 use crate::filter::{Analysis, Filters, IntervalSet, Region, SegmentSet};
+use crate::options::SegmentStreamOptions;
 use crate::plan::{Scan, order};
 
 /// A dataset as a table whose rows are ordered by segment and index.
@@ -111,8 +113,13 @@ impl SegmentStreamTable {
         .with_fact("column", name))
     }
 
-    /// What to read of `region`, as far as it lies in the view; `None` if nothing can be there.
-    async fn plan(&self, region: &Region) -> segue_error::Result<Option<Scan>> {
+    /// What to read of `filters`, as far as it lies in the view; `None` if nothing can be there.
+    async fn plan(
+        &self,
+        filters: &[&Expr],
+        options: SegmentStreamOptions,
+    ) -> segue_error::Result<Option<Scan>> {
+        let Analysis { region, pushdown } = self.analyse(filters);
         let view = Region::new(self.segments.clone(), IntervalSet::all());
         let region = region.intersect(&view);
         let Some(request) = self.request(&region) else {
@@ -122,7 +129,10 @@ impl SegmentStreamTable {
         let dataset_schema = self.source.schema(&self.dataset).await?;
         self.check_columns(&dataset_schema)?;
         let mut infos = self.source.plan(&request).await?;
+        let named = infos.len();
         infos.retain(|info| is_wanted(&region, info));
+        let narrowing = Narrowing::new(view, filters.iter().copied().zip(&pushdown));
+        let narrowing = narrowing.leaving_out(named - infos.len());
         debug!(dataset = %self.dataset, chunks = infos.len(), "planned a segment stream");
         Ok(Some(Scan {
             source: Arc::clone(&self.source),
@@ -131,6 +141,8 @@ impl SegmentStreamTable {
             view: Arc::clone(&self.view),
             region,
             segments: order(infos),
+            narrowing,
+            options,
             span: Span::current(),
         }))
     }
@@ -214,10 +226,10 @@ impl TableProvider for SegmentStreamTable {
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let filters: Vec<&Expr> = filters.iter().collect();
-        let analysis = self.analyse(&filters);
+        let options = SegmentStreamOptions::from_config(state.config_options());
         let all = || (0..self.view.schema().fields().len()).collect();
         let projection: Arc<[usize]> = projection.map_or_else(all, |p| p.as_slice().into());
-        match self.plan(&analysis.region).await? {
+        match self.plan(&filters, options).await? {
             Some(scan) if !scan.segments.is_empty() => {
                 let target = state.config().target_partitions();
                 let exec = SegmentStreamExec::try_new(Arc::new(scan), projection, target, limit)?;

@@ -6,9 +6,11 @@
 )]
 
 mod claims;
+mod counters;
 mod docs;
 mod equivalence;
 mod execution;
+mod explain;
 mod faults;
 mod metadata;
 mod support;
