@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::process::{command, run as run_command, run_on_stdout};
 use crate::steps::{self, Step};
-use crate::{codegen, interop, layers, tools};
+use crate::{codegen, docs, interop, layers, tools};
 
 /// Quick ones first, and last what needs the programs that the tests build.
 pub(crate) const STEPS: &[Step] = &[
@@ -61,6 +61,11 @@ pub(crate) const STEPS: &[Step] = &[
         name: "interop",
         about: "Rerun's own server and client, and Segue's, on either side",
         run: || interop::run(&[]),
+    },
+    Step {
+        name: "docs",
+        about: "what the readme and the book show is what comes out",
+        run: || docs::run(&[]),
     },
 ];
 

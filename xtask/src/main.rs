@@ -2,6 +2,7 @@
 
 mod ci;
 mod codegen;
+mod docs;
 mod interop;
 mod layers;
 mod nightly;
@@ -35,6 +36,11 @@ const TASKS: &[Task] = &[
         name: "interop",
         usage: "[PART..]  Segue against Rerun's own server and client, in two versions",
         run: interop::run,
+    },
+    Task {
+        name: "docs",
+        usage: "[PAGE..] [--update]  run what the documentation says, or write down what it prints",
+        run: docs::run,
     },
     Task {
         name: "codegen",

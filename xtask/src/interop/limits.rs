@@ -14,18 +14,18 @@ const PROGRAM: usize = 5;
 
 /// What a program may take.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     /// Seconds until it is asked to end.
-    pub(super) seconds: u32,
+    pub(crate) seconds: u32,
     /// Address space, in GiB.
-    pub(super) gibibytes: u32,
+    pub(crate) gibibytes: u32,
 }
 
 /// A command that runs in the root within limits, all that it prints going to standard output.
 ///
 /// Asked to end, it hands that on to the program, and ends it if that takes too long: waiting for
 /// it is bounded.
-pub(super) fn limited(limits: Limits, program: impl AsRef<OsStr>) -> Command {
+pub(crate) fn limited(limits: Limits, program: impl AsRef<OsStr>) -> Command {
     let script = r#"ulimit -v "$0" && exec timeout --foreground --kill-after="$1" "${@:2}" 2>&1"#;
     let kibibytes = u64::from(limits.gibibytes) * 1024 * 1024;
     let mut limited = command("bash", &["-c", script]);

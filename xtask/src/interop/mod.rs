@@ -4,10 +4,10 @@
 //! only the first run needs the network. Servers listen on the loopback address only.
 
 mod golden;
-mod limits;
-mod peer;
+pub(crate) mod limits;
+pub(crate) mod peer;
 mod readers;
-mod server;
+pub(crate) mod server;
 
 use self::peer::{NEW, OLD};
 use crate::Outcome;

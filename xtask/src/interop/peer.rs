@@ -11,7 +11,7 @@ use crate::process::{command, output, root};
 
 /// A version of the peer.
 #[derive(Debug)]
-pub(super) struct Peer {
+pub(crate) struct Peer {
     pub(super) version: &'static str,
     /// Hash-pinned requirements, relative to the root.
     requirements: &'static str,
@@ -27,7 +27,7 @@ pub(super) const OLD: Peer = Peer {
 };
 
 /// Plans with `FindChunks`.
-pub(super) const NEW: Peer = Peer {
+pub(crate) const NEW: Peer = Peer {
     version: "0.41.0",
     requirements: "xtask/wheels/rerun-0.41.0.txt",
     program: "rerun_cli/rerun",
@@ -105,7 +105,7 @@ fn python() -> Result<String, String> {
 
 impl Peer {
     /// A command that runs a Python that has the client, within limits.
-    pub(super) fn python(&self, limits: Limits) -> Result<Command, String> {
+    pub(crate) fn python(&self, limits: Limits) -> Result<Command, String> {
         self.ensure()?;
         Ok(self.at_home(limited(limits, self.interpreter())))
     }
@@ -154,7 +154,8 @@ impl Peer {
         self.environment().join("installed.txt")
     }
 
-    fn is_current(&self) -> bool {
+    /// Whether it is installed, as it is required.
+    pub(crate) fn is_current(&self) -> bool {
         let installed = fs::read(self.stamp());
         let required = fs::read(root().join(self.requirements));
         // An interpreter that is gone has left a link to nowhere.

@@ -28,12 +28,12 @@ const SHOWN: usize = 40;
 
 /// A running server; dropping it ends it.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(crate) struct Server {
     child: Child,
     /// Reads what it prints, to the end; gives the last lines.
     reading: Option<JoinHandle<VecDeque<String>>>,
     /// Where it listens, for clients.
-    pub(super) url: String,
+    pub(crate) url: String,
 }
 
 /// Starts a real server.
@@ -55,7 +55,8 @@ pub(super) fn segue() -> Result<Server, String> {
     start("segue", serve)
 }
 
-fn start(name: &str, mut serve: Command) -> Result<Server, String> {
+/// Starts a server that tells its address, and waits until it answers.
+pub(crate) fn start(name: &str, mut serve: Command) -> Result<Server, String> {
     let logs = peer::folder().join("logs");
     fs::create_dir_all(&logs).map_err(|error| format!("{}: {error}", logs.display()))?;
     let log = logs.join(format!("{name}.log"));
@@ -139,7 +140,7 @@ fn version(address: SocketAddr) -> Result<String, String> {
 impl Server {
     /// Ends the server, and passes an outcome on; as a failure with the server's last words. Not to
     /// end well when asked is a failure, too.
-    pub(super) fn end(mut self, outcome: Outcome) -> Outcome {
+    pub(crate) fn end(mut self, outcome: Outcome) -> Outcome {
         let (status, words) = self.stop();
         outcome
             .and_then(|()| match status {
