@@ -5,8 +5,8 @@ use std::sync::Arc;
 use datafusion::catalog::information_schema::INFORMATION_SCHEMA;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList as _, MemoryCatalogProviderList};
 use datafusion::dataframe::DataFrame;
-use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::execution::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::{DdlStatement, LogicalPlan};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use segue_chunk::ChunkSource;
@@ -57,14 +57,14 @@ impl SegueSession {
         let statement = state.sql_to_statement(sql, &dialect)?;
         let references = state.resolve_table_references(&statement)?;
         let needs = Needs::of(&statement, &references);
-        let context = self.prepare(needs).await?;
-        let plan = context.state().statement_to_plan(statement).await?;
+        let state = self.prepare(needs).await?;
+        let plan = state.statement_to_plan(statement).await?;
         self.refuse_changes_of_datasets(&plan)?;
-        context.execute_logical_plan(plan).await
+        self.context.execute_logical_plan(plan).await
     }
 
-    /// Asks for what planning needs and cannot wait for. Gives the context to plan in.
-    async fn prepare(&self, needs: Needs) -> Result<SessionContext> {
+    /// Asks for what planning needs and cannot wait for. Gives the state to plan in.
+    async fn prepare(&self, needs: Needs) -> Result<SessionState> {
         if needs.all {
             self.catalog.refresh().await?;
         } else {
@@ -75,12 +75,12 @@ impl SegueSession {
         }
         match needs.listing {
             true => Ok(self.listed()),
-            false => Ok(self.context.clone()),
+            false => Ok(self.context.state()),
         }
     }
 
     /// The session, but that the catalog of recordings is as the last refresh has seen it.
-    fn listed(&self) -> SessionContext {
+    fn listed(&self) -> SessionState {
         let state = self.context.state();
         let catalogs = MemoryCatalogProviderList::new();
         for name in state.catalog_list().catalog_names() {
@@ -93,7 +93,7 @@ impl SegueSession {
             }
         }
         let state = SessionStateBuilder::new_from_existing(state);
-        SessionContext::new_with_state(state.with_catalog_list(Arc::new(catalogs)).build())
+        state.with_catalog_list(Arc::new(catalogs)).build()
     }
 
     /// Refuses to create or drop in a dataset, because DataFusion answers a failed drop with "doesn't exist".

@@ -126,6 +126,10 @@ async fn a_broken_dataset_does_not_break_a_listing() {
     )
     .await;
     assert_eq!(listed, ["_chunks", "_segments", "_static"]);
+    // Also when it is planned now and read later.
+    let prepared = "PREPARE p AS SELECT table_schema FROM information_schema.tables WHERE table_name = 'frame'";
+    session.sql(prepared).await.unwrap();
+    assert_eq!(rows(&session, "EXECUTE p").await, ["good"]);
     let unreadable = session.catalog().unreadable();
     assert_eq!(unreadable.len(), 1);
     assert_eq!(
