@@ -137,7 +137,7 @@ counters! {
     ChunksFetched "chunks_fetched" Chunks Total
         "Chunks that came.";
     BytesFetched "bytes_fetched" Bytes Total
-        "Bytes of the chunks that came, as stored or sent.";
+        "Bytes of the chunks that came. A source may have announced a few more: those that frame a chunk.";
     BytesDecoded "bytes_decoded" Bytes Total
         "Bytes of memory that the chunks took once decoded.";
     ChunksSkipped "chunks_skipped" Chunks Total
