@@ -34,7 +34,7 @@ of --output; errors, warnings and progress go to standard error."#;
 
 /// SQL over recordings of robots and sensors, in folders or on a catalog server.
 #[derive(Debug, Parser)]
-#[command(name = "segue", version, about, propagate_version = true, after_help = HELP)]
+#[command(name = "segue", version, propagate_version = true, after_help = HELP)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -13,6 +13,7 @@ use crate::supervise::Desk;
 
 /// Writes the names of the datasets.
 pub(crate) async fn datasets(args: DatasetsArgs, desk: Desk) -> Result<(), Failure> {
+    desk.progress.connect();
     let mut results = Results::open(&args.output, desk).await?;
     let session = session::open(&args.source, &[]).await?;
     let names = session.catalog().datasets().await?;

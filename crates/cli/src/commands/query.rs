@@ -13,6 +13,7 @@ use crate::supervise::Desk;
 pub(crate) async fn query(args: QueryArgs, desk: Desk) -> Result<(), Failure> {
     let mut results = Results::open(&args.output, desk.clone()).await?;
     let input = Input::read(&args).await?;
+    desk.progress.connect();
     let session = session::open(&args.source, &args.set).await?;
     let dialect = session
         .context()
@@ -46,5 +47,6 @@ fn described(statement: &str, timing: Timing) -> String {
         rows,
     } = timing;
     let (planning, running) = (planning.as_secs_f64(), running.as_secs_f64());
-    format!("{statement}: planned in {planning:.3} s, ran in {running:.3} s, {rows} rows")
+    let noun = if rows == 1 { "row" } else { "rows" };
+    format!("{statement}: planned in {planning:.3} s, ran in {running:.3} s, {rows} {noun}")
 }

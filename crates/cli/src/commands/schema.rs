@@ -16,6 +16,7 @@ use crate::supervise::Desk;
 
 /// Writes a row per column of the dataset, or of the table of an index.
 pub(crate) async fn schema(args: SchemaArgs, desk: Desk) -> Result<(), Failure> {
+    desk.progress.connect();
     let mut results = Results::open(&args.output, desk).await?;
     let source = source::open(&args.source).await?;
     let dataset = source.schema(&args.dataset).await?;

@@ -279,7 +279,6 @@ fn a_value_without_text_is_an_error_that_names_its_column() {
                 message.starts_with("column 'when' has a value"),
                 "{message}"
             );
-            assert!(message.contains("9000000000000"), "{message}");
         }
         for format in [Format::Parquet, Format::Arrow] {
             encode(format, None, from_ref(&batch)).unwrap();

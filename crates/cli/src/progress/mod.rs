@@ -22,7 +22,8 @@ const MOMENT: Duration = Duration::from_millis(500);
 pub(crate) struct Progress(Arc<Mutex<State>>);
 
 struct State {
-    started: Instant,
+    /// Since when there is something to wait for; `None` while the user is waited for.
+    started: Option<Instant>,
     /// Number of the statement and of all statements.
     statement: Option<(usize, usize)>,
     /// What is being executed, and since when.
@@ -35,7 +36,7 @@ struct State {
 impl Default for Progress {
     fn default() -> Self {
         Self(Arc::new(Mutex::new(State {
-            started: Instant::now(),
+            started: None,
             statement: None,
             plan: None,
             bar: None,
@@ -45,6 +46,11 @@ impl Default for Progress {
 }
 
 impl Progress {
+    /// The source is being opened; the user has said all that there is to say.
+    pub(crate) fn connect(&self) {
+        self.state().started = Some(Instant::now());
+    }
+
     /// A statement begins: number `at` of `count`.
     pub(crate) fn begin(&self, at: usize, count: usize) {
         let mut state = self.state();
@@ -65,7 +71,8 @@ impl Progress {
     /// Draws the line if it is time for it.
     pub(crate) fn tick(&self) {
         let mut state = self.state();
-        if state.is_over || state.started.elapsed() < MOMENT {
+        let waits = state.started.map(|started| started.elapsed());
+        if state.is_over || waits.is_none_or(|time| time < MOMENT) {
             return;
         }
         let text = state.text();
@@ -101,9 +108,10 @@ impl Progress {
 
 impl State {
     fn text(&self) -> String {
-        let doing = match &self.plan {
-            Some((plan, since)) => line::describe(&Figures::of(plan), since.elapsed()),
-            None => "planning".to_owned(),
+        let doing = match (&self.plan, self.statement) {
+            (Some((plan, since)), _) => line::describe(&Figures::of(plan), since.elapsed()),
+            (None, Some(_)) => "planning".to_owned(),
+            (None, None) => "connecting".to_owned(),
         };
         match self.statement {
             Some((at, count)) if count > 1 => format!("statement {at} of {count}: {doing}"),
