@@ -28,8 +28,9 @@ components are called ENTITY:COMPONENT: they have '/' and ':' in them and need d
 
 What there is: 'SHOW TABLES', and 'DESCRIBE robots.frame_nr' for the columns. 'EXPLAIN SELECT ...'
 prints how a query is carried out, 'EXPLAIN ANALYZE SELECT ...' what it did. Several statements are
-separated by ';' and carried out in one session; the first error ends them. Settings are listed
-by 'SHOW ALL'.
+separated by ';' and carried out in one session; the first error ends them. Their results are
+written one after the other, tables and CSV with an empty line between; a file of Parquet or Arrow
+holds one. Settings are listed by 'SHOW ALL'.
 
 Exit status: 0; 1 after an error; 2 if the command line is wrong; 130 after Ctrl-C (a second one
 does not wait until all is cleaned up); 141 if the output is closed early; 143 after SIGTERM."#;

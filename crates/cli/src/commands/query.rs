@@ -24,9 +24,9 @@ pub(crate) async fn query(args: QueryArgs, desk: Desk) -> Result<(), Failure> {
     let statements = input.statements(dialect)?;
     let mut warnings = Warnings::default();
     let count = statements.len();
-    for (number, sql) in (1..).zip(&statements) {
+    for (number, statement) in (1..).zip(&statements) {
         desk.progress.begin(number, count);
-        let answered = answer(&session, sql, &mut results, &desk).await;
+        let answered = answer(&session, &statement.sql(), &mut results, &desk).await;
         warnings.say_new(session.catalog(), &desk);
         let name = format!("statement {number}");
         let timing = answered.map_err(|failure| match count {

@@ -61,7 +61,9 @@ impl Input {
 
     /// The statements, at least one.
     pub(crate) fn statements(&self, dialect: Dialect) -> Result<Vec<Statement>, Failure> {
-        let statements = split::split(&self.text, dialect)?;
+        // Some editors begin a text with a mark that is no part of it.
+        let text = self.text.trim_start_matches('\u{feff}');
+        let statements = split::split(text, dialect)?;
         match statements.is_empty() {
             true => Err(Failure::Message(format!("there is no SQL {}", self.place))),
             false => Ok(statements),

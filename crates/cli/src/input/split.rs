@@ -6,8 +6,23 @@ use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Toke
 
 use crate::exit::Failure;
 
-/// The SQL of one statement, at the line and column that it had: what is before it is blank.
-pub(crate) type Statement = String;
+/// One statement, and where it stood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Statement {
+    start: Location,
+    sql: String,
+}
+
+impl Statement {
+    /// Its SQL after as many lines and spaces as were before it, so that the parser counts as the user does.
+    pub(crate) fn sql(&self) -> String {
+        let repeat = |text: &str, times: u64| {
+            let times = usize::try_from(times.saturating_sub(1)).unwrap_or(0);
+            text.repeat(times)
+        };
+        repeat("\n", self.start.line) + &repeat(" ", self.start.column) + &self.sql
+    }
+}
 
 /// The statements of `text`: what is between semicolons that are no part of a string, a quoted name or a
 /// comment. Nothing but space and comments is no statement.
@@ -24,23 +39,14 @@ pub(super) fn split(text: &str, dialect: Dialect) -> Result<Vec<Statement>, Fail
         let Some(first) = says.next() else { continue };
         let last = says.next_back().unwrap_or(first);
         let (start, end) = (first.span.start, last.span.end);
-        let sql = &text[lines.offset(start)..lines.offset(end)];
-        statements.push(blank(start) + sql);
+        let sql = text[lines.offset(start)..lines.offset(end)].to_owned();
+        statements.push(Statement { start, sql });
     }
     Ok(statements)
 }
 
 fn says_something(token: &TokenWithSpan) -> bool {
     !matches!(token.token, Token::Whitespace(_) | Token::EOF)
-}
-
-/// Lines and spaces up to `location`, so that the parser counts as the user does.
-fn blank(location: Location) -> String {
-    let repeat = |text: &str, times: u64| {
-        let times = usize::try_from(times.saturating_sub(1)).unwrap_or(0);
-        text.repeat(times)
-    };
-    repeat("\n", location.line) + &repeat(" ", location.column)
 }
 
 /// Finds places of a text; those asked for must ascend.
@@ -83,26 +89,26 @@ impl<'a> Lines<'a> {
 mod tests {
     use super::*;
 
-    fn trimmed(text: &str) -> Vec<String> {
+    fn sql(text: &str) -> Vec<String> {
         let statements = split(text, Dialect::Generic).unwrap();
-        statements.iter().map(|s| s.trim().to_owned()).collect()
+        statements.into_iter().map(|s| s.sql).collect()
     }
 
     #[test]
     fn semicolons_outside_of_strings_names_and_comments_are_borders() {
         let text = "SELECT 'a;b' AS \"c;d\" -- one; two\n; /* ; */ SHOW TABLES;;\n ; -- end;\n";
-        assert_eq!(trimmed(text), ["SELECT 'a;b' AS \"c;d\"", "SHOW TABLES"]);
+        assert_eq!(sql(text), ["SELECT 'a;b' AS \"c;d\"", "SHOW TABLES"]);
         assert_eq!(
-            trimmed("SELECT 'it''s;' ; SELECT 2"),
+            sql("SELECT 'it''s;' ; SELECT 2"),
             ["SELECT 'it''s;'", "SELECT 2"]
         );
         assert_eq!(
-            trimmed("SELECT 'ä;日' AS \"ü\";SELECT 'ö'"),
+            sql("SELECT 'ä;日' AS \"ü\";SELECT 'ö'"),
             ["SELECT 'ä;日' AS \"ü\"", "SELECT 'ö'"]
         );
-        assert_eq!(trimmed("SELECT 1"), ["SELECT 1"]);
+        assert_eq!(sql("SELECT 1"), ["SELECT 1"]);
         assert_eq!(
-            trimmed("SELECT\r\n 1;\r\nSELECT\t2"),
+            sql("SELECT\r\n 1;\r\nSELECT\t2"),
             ["SELECT\r\n 1", "SELECT\t2"]
         );
     }
@@ -110,15 +116,15 @@ mod tests {
     #[test]
     fn space_and_comments_are_no_statements() {
         for empty in ["", " \n", ";;", "-- only this", "/* a */ ; -- b"] {
-            assert!(trimmed(empty).is_empty(), "{empty}");
+            assert!(sql(empty).is_empty(), "{empty}");
         }
     }
 
     #[test]
     fn a_statement_stays_at_its_place() {
         let statements = split("SELECT 1;\n  SELECT 'ä'; SELECT 3", Dialect::Generic).unwrap();
-        assert_eq!(statements[1], "\n  SELECT 'ä'");
-        assert_eq!(statements[2], format!("\n{}SELECT 3", " ".repeat(14)));
+        assert_eq!(statements[1].sql(), "\n  SELECT 'ä'");
+        assert_eq!(statements[2].sql(), format!("\n{}SELECT 3", " ".repeat(14)));
     }
 
     #[test]

@@ -39,10 +39,8 @@ pub(super) fn column_failure(name: &str, error: &ArrowError) -> Failure {
 
 fn has_text(column: &dyn Array) -> Result<(), ArrowError> {
     let formatter = formatter(column)?;
-    for row in 0..column.len() {
-        formatter.value(row).write(&mut Nowhere)?;
-    }
-    Ok(())
+    let mut values = (0..column.len()).map(|row| formatter.value(row));
+    values.try_for_each(|value| value.write(&mut Nowhere))
 }
 
 struct Nowhere;

@@ -28,6 +28,8 @@ impl Scratch {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
+        // An error without a path that means nothing to the user.
+        fs::metadata(directory)?;
         let replaced = fs::metadata(&target).ok();
         let (file, temporary) = new_file(directory)?.into_parts();
         if let Some(replaced) = replaced {
@@ -42,7 +44,9 @@ impl Scratch {
         // Held until it is done: whoever discards at the same time waits.
         let mut held = self.held();
         match held.take() {
-            Some(Unfinished { temporary, target }) => Ok(temporary.persist(target)?),
+            Some(Unfinished { temporary, target }) => {
+                temporary.persist(target).map_err(|error| error.error)
+            }
             None => Ok(()),
         }
     }
@@ -66,5 +70,7 @@ fn new_file(directory: &Path) -> io::Result<NamedTempFile> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(directory)
+    builder
+        .tempfile_in(directory)
+        .map_err(|error| error.kind().into())
 }

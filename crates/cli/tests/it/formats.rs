@@ -1,6 +1,7 @@
 //! Results that are read by other programs.
 
 use std::fs;
+use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::compute::concat_batches;
@@ -19,7 +20,7 @@ const SQL: &str =
 
 fn read_parquet(bytes: Vec<u8>) -> RecordBatch {
     let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(bytes)).unwrap();
-    let schema = reader.schema().clone();
+    let schema = Arc::clone(reader.schema());
     let batches: Vec<RecordBatch> = reader.build().unwrap().collect::<Result<_, _>>().unwrap();
     concat_batches(&schema, &batches).unwrap()
 }

@@ -42,6 +42,9 @@ fn statements_run_in_one_session_wherever_they_come_from() {
         .arg(&file);
     assert_eq!(printed(&mut from_file), ANSWERS);
 
+    fs::write(&file, format!("\u{feff}{SQL}")).unwrap();
+    assert_eq!(printed(&mut from_file), ANSWERS);
+
     for more in [&[][..], &["-"], &["-f", "-"]] {
         let output = fed(
             segue().args(EXAMPLES).arg("--format=csv").args(more),

@@ -63,10 +63,10 @@ impl Terminal {
     /// Waits until `text` was on the screen.
     fn wait_for(&mut self, text: &str) {
         while !self.seen.contains(text) {
-            match self.screen.recv_timeout(LIMIT) {
-                Ok(part) => self.seen.push_str(&String::from_utf8_lossy(&part)),
-                Err(error) => panic!("'{text}' did not come ({error}): {:?}", self.seen),
-            }
+            let part = self.screen.recv_timeout(LIMIT);
+            assert!(part.is_ok(), "'{text}' did not come: {:?}", self.seen);
+            let part = part.unwrap_or_default();
+            self.seen.push_str(&String::from_utf8_lossy(&part));
         }
     }
 
