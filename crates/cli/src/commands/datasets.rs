@@ -14,7 +14,7 @@ use crate::supervise::Desk;
 /// Writes the names of the datasets.
 pub(crate) async fn datasets(args: DatasetsArgs, desk: Desk) -> Result<(), Failure> {
     desk.progress.connect();
-    let mut results = Results::open(&args.output, desk).await?;
+    let results = Results::open(&args.output, desk).await?;
     let session = session::open(&args.source, &[]).await?;
     let names = session.catalog().datasets().await?;
     let schema = Arc::new(Schema::new(vec![Field::new(
@@ -23,10 +23,7 @@ pub(crate) async fn datasets(args: DatasetsArgs, desk: Desk) -> Result<(), Failu
         false,
     )]));
     let names: ArrayRef = Arc::new(StringArray::from_iter_values(names));
-    let rows = RecordBatch::try_new(Arc::clone(&schema), vec![names]);
+    let rows = RecordBatch::try_new(schema, vec![names]);
     let rows = rows.map_err(|error| Failure::Message(error.to_string()))?;
-    results.begin(&schema)?;
-    results.write(&rows).await?;
-    results.end().await?;
-    results.finish().await
+    results.write_all(&rows).await
 }

@@ -12,22 +12,22 @@ use crate::supervise::Desk;
 /// Writes the answers to the statements, in their order, until one fails.
 pub(crate) async fn query(args: QueryArgs, desk: Desk) -> Result<(), Failure> {
     let mut results = Results::open(&args.output, desk.clone()).await?;
-    let input = Input::read(&args).await?;
+    let outcome = run(&args, &mut results, &desk).await;
+    results.close(outcome).await
+}
+
+async fn run(args: &QueryArgs, results: &mut Results, desk: &Desk) -> Result<(), Failure> {
+    let input = Input::read(args).await?;
     desk.progress.connect();
     let session = session::open(&args.source, &args.set).await?;
-    let dialect = session
-        .context()
-        .copied_config()
-        .options()
-        .sql_parser
-        .dialect;
-    let statements = input.statements(dialect)?;
+    let config = session.context().copied_config();
+    let statements = input.statements(config.options().sql_parser.dialect)?;
     let mut warnings = Warnings::default();
     let count = statements.len();
     for (number, statement) in (1..).zip(&statements) {
         desk.progress.begin(number, count);
-        let answered = answer(&session, &statement.sql(), &mut results, &desk).await;
-        warnings.say_new(session.catalog(), &desk);
+        let answered = answer(&session, &statement.sql(), results, desk).await;
+        warnings.say_new(session.catalog(), desk);
         let name = format!("statement {number}");
         let timing = answered.map_err(|failure| match count {
             1 => failure,
@@ -37,7 +37,7 @@ pub(crate) async fn query(args: QueryArgs, desk: Desk) -> Result<(), Failure> {
             desk.progress.say(&described(&name, timing));
         }
     }
-    results.finish().await
+    Ok(())
 }
 
 fn described(statement: &str, timing: Timing) -> String {

@@ -17,7 +17,7 @@ use crate::supervise::Desk;
 /// Writes a row per column of the dataset, or of the table of an index.
 pub(crate) async fn schema(args: SchemaArgs, desk: Desk) -> Result<(), Failure> {
     desk.progress.connect();
-    let mut results = Results::open(&args.output, desk).await?;
+    let results = Results::open(&args.output, desk).await?;
     let source = source::open(&args.source).await?;
     let dataset = source.schema(&args.dataset).await?;
     let index = match args.index.as_deref() {
@@ -28,10 +28,7 @@ pub(crate) async fn schema(args: SchemaArgs, desk: Desk) -> Result<(), Failure> 
     };
     let view = View::resolve(&dataset, index, &Contents::default())?;
     let rows = describe(view.schema())?;
-    results.begin(rows.schema_ref())?;
-    results.write(&rows).await?;
-    results.end().await?;
-    results.finish().await
+    results.write_all(&rows).await
 }
 
 /// A row per field of a table.

@@ -17,6 +17,6 @@ pub(crate) async fn segments(args: SegmentsArgs, desk: Desk) -> Result<(), Failu
     let dataset = args.dataset.replace('"', "\"\"");
     let sql = format!("SELECT * FROM \"{dataset}\".{SEGMENTS_TABLE}");
     desk.progress.begin(1, 1);
-    answer(&session, &sql, &mut results, &desk).await?;
-    results.finish().await
+    let answered = answer(&session, &sql, &mut results, &desk).await;
+    results.close(answered.map(drop)).await
 }

@@ -89,8 +89,26 @@ impl Results {
         send(&mut self.sink, &mut self.pending, &self.destination).await
     }
 
-    /// Waits until all is written; a file has its name then.
-    pub(crate) async fn finish(self) -> Result<(), Failure> {
+    /// Writes `rows` as the only result.
+    pub(crate) async fn write_all(mut self, rows: &RecordBatch) -> Result<(), Failure> {
+        self.begin(rows.schema_ref())?;
+        self.write(rows).await?;
+        self.end().await?;
+        self.finish().await
+    }
+
+    /// Waits until all is written, also what came before a failure. After a success, a file has its name then.
+    pub(crate) async fn close(mut self, outcome: Result<(), Failure>) -> Result<(), Failure> {
+        let Err(failure) = outcome else {
+            return self.finish().await;
+        };
+        // The first failure is the one to tell.
+        let _ = self.sink.send(&mut self.pending).await;
+        let _ = self.sink.close().await;
+        Err(failure)
+    }
+
+    async fn finish(self) -> Result<(), Failure> {
         if self.count == 0 && self.format.is_binary() {
             return Err(Failure::Message(format!(
                 "there is no result to write as {}",

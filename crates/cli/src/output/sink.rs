@@ -15,7 +15,8 @@ const WAITING: usize = 2;
 /// when the sink is dropped, unless it is stuck; then it ends with the process.
 pub(super) struct Sink {
     pieces: mpsc::Sender<Vec<u8>>,
-    writer: JoinHandle<io::Result<()>>,
+    /// Until its outcome is known.
+    writer: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl Sink {
@@ -28,6 +29,7 @@ impl Sink {
             }
             out.flush()
         });
+        let writer = Some(writer);
         Self { pieces, writer }
     }
 
@@ -51,10 +53,14 @@ impl Sink {
     }
 }
 
-async fn outcome(writer: &mut JoinHandle<io::Result<()>>) -> io::Result<()> {
-    writer
-        .await
-        .unwrap_or_else(|error| Err(io::Error::other(error)))
+/// What became of the writer; nothing new if that was asked before.
+async fn outcome(writer: &mut Option<JoinHandle<io::Result<()>>>) -> io::Result<()> {
+    match writer.take() {
+        Some(writer) => writer
+            .await
+            .unwrap_or_else(|error| Err(io::Error::other(error))),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -87,5 +93,7 @@ mod tests {
             }
         };
         assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+        // It has been told.
+        sink.close().await.unwrap();
     }
 }

@@ -215,13 +215,13 @@ fn a_table_is_cut_to_the_terminal_and_says_so() {
     let whole = show(64, &batch);
     assert_eq!(whole, print(Format::Table, from_ref(&batch)));
     let shortened = "\
-id  text               /some/entity:Arc…
---  -----------------  -----------------
-1   a text that is r…  [1.0]
-1   a text that is r…  [1.0]
+id  text                       /some/entity:Archetype:c…
+--  -------------------------  -------------------------
+1   a text that is rather lo…  [1.0]
+1   a text that is rather lo…  [1.0]
 (2 rows; values are shortened to fit the terminal)
 ";
-    assert_eq!(show(40, &batch), shortened);
+    assert_eq!(show(56, &batch), shortened);
     let left_out = "\
 id  text
 --  --------------------------
