@@ -50,5 +50,5 @@ fn the_page_of_counters_is_current() {
         let (unit, kind) = (counter.unit(), counter.kind());
         writeln!(page, "| `{name}` | {unit} | {kind} | {help} |").unwrap();
     }
-    check("counters.md", &page);
+    check("reference/counters.md", &page);
 }
