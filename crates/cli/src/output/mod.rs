@@ -1,6 +1,6 @@
 //! Results on their way out.
 //!
-//! [`Results`] takes the batches of one result after the other, an [`Encoder`] makes bytes of them, and a sink
+//! [`Results`] takes the batches of one result after the other, an [`Encoder`](encoder::Encoder) makes bytes of them, and a sink
 //! writes those to a [`Destination`](destination::Destination) on a thread of its own.
 
 mod arrow;

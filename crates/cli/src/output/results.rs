@@ -81,12 +81,14 @@ impl Results {
         send(&mut self.sink, &mut self.pending, &self.destination).await
     }
 
-    /// Ends the result that was begun.
+    /// Ends the result that was begun, and waits until it is written: what is said after it comes after it.
     pub(crate) async fn end(&mut self) -> Result<(), Failure> {
         if let Some(encoder) = self.current.take() {
             encoder.finish(&mut self.pending)?;
         }
-        send(&mut self.sink, &mut self.pending, &self.destination).await
+        send(&mut self.sink, &mut self.pending, &self.destination).await?;
+        let flushed = self.sink.flush().await;
+        flushed.map_err(|error| self.destination.failure(&error))
     }
 
     /// Writes `rows` as the only result.

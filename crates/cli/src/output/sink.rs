@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 /// Bytes that are collected before they are written.
@@ -11,21 +11,34 @@ pub(super) const ENOUGH: usize = 64 * 1024;
 /// Pieces that wait to be written at most.
 const WAITING: usize = 2;
 
+/// What the thread is asked to do.
+enum Piece {
+    Bytes(Vec<u8>),
+    /// Say that all is written that came before.
+    Mark(oneshot::Sender<()>),
+}
+
 /// Writes on a thread of its own, so that who produces can be aborted while the write is stuck. The thread ends
 /// when the sink is dropped, unless it is stuck; then it ends with the process.
 pub(super) struct Sink {
-    pieces: mpsc::Sender<Vec<u8>>,
+    pieces: mpsc::Sender<Piece>,
     /// Until its outcome is known.
     writer: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl Sink {
     pub(super) fn new(mut out: impl Write + Send + 'static) -> Self {
-        let (pieces, mut waiting) = mpsc::channel::<Vec<u8>>(WAITING);
+        let (pieces, mut waiting) = mpsc::channel(WAITING);
         let writer = spawn_blocking(move || {
             while let Some(piece) = waiting.blocking_recv() {
-                out.write_all(&piece)?;
-                out.flush()?;
+                match piece {
+                    Piece::Bytes(bytes) => {
+                        out.write_all(&bytes)?;
+                        out.flush()?;
+                    }
+                    // Who does not wait for it any more is not told.
+                    Piece::Mark(written) => drop(written.send(())),
+                }
             }
             out.flush()
         });
@@ -39,10 +52,20 @@ impl Sink {
         if bytes.is_empty() {
             return Ok(());
         }
-        match self.pieces.send(std::mem::take(bytes)).await {
+        let piece = Piece::Bytes(std::mem::take(bytes));
+        match self.pieces.send(piece).await {
             Ok(()) => Ok(()),
             Err(_) => outcome(&mut self.writer).await,
         }
+    }
+
+    /// Waits until what was sent is written.
+    pub(super) async fn flush(&mut self) -> io::Result<()> {
+        let (mark, written) = oneshot::channel();
+        if self.pieces.send(Piece::Mark(mark)).await.is_ok() && written.await.is_ok() {
+            return Ok(());
+        }
+        outcome(&mut self.writer).await
     }
 
     /// Waits until all is written.
@@ -76,10 +99,15 @@ mod tests {
         for piece in [&b"one "[..], b"", b"two"] {
             sink.send(&mut piece.to_vec()).await.unwrap();
         }
+        sink.flush().await.unwrap();
+        let mut written = [0; 7];
+        reader.read_exact(&mut written).unwrap();
+        assert_eq!(&written, b"one two");
+        sink.send(&mut b" three".to_vec()).await.unwrap();
         sink.close().await.unwrap();
         let mut written = String::new();
         reader.read_to_string(&mut written).unwrap();
-        assert_eq!(written, "one two");
+        assert_eq!(written, " three");
     }
 
     #[tokio::test]
@@ -87,11 +115,8 @@ mod tests {
         let (reader, writer) = pipe().unwrap();
         drop(reader);
         let mut sink = Sink::new(writer);
-        let error = loop {
-            if let Err(error) = sink.send(&mut vec![1]).await {
-                break error;
-            }
-        };
+        sink.send(&mut vec![1]).await.unwrap();
+        let error = sink.flush().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::BrokenPipe);
         // It has been told.
         sink.close().await.unwrap();

@@ -251,13 +251,16 @@ fn rows_on_a_terminal_are_not_torn_by_progress() {
     gate.open();
     let (status, seen) = terminal.end();
     assert_eq!(status.code(), Some(0), "{seen:?}");
-    assert!(
-        seen.contains("frames\r\n------\r\n752\r\n(1 row)\r\n"),
-        "{seen:?}"
-    );
-    assert!(
-        seen.contains("\r\ntwo\r\n---\r\n2\r\n(1 row)\r\n"),
-        "{seen:?}"
-    );
-    assert!(seen.contains("\nstatement 2: planned in "), "{seen:?}");
+    let (before, rows) = seen.split_once("frames\r\n").unwrap();
+    // The line of progress is cleared before the first row, and never comes back.
+    assert!(before.ends_with("\u{1b}[2K"), "{seen:?}");
+    let lines: Vec<&str> = rows.lines().collect();
+    let is_timing =
+        |line: &str, number: u8| line.starts_with(&format!("statement {number}: planned in "));
+    assert_eq!(lines[..3], ["------", "752", "(1 row)"], "{seen:?}");
+    assert!(is_timing(lines[3], 1), "{seen:?}");
+    assert_eq!(lines[4..8], ["", "two", "---", "2"], "{seen:?}");
+    assert_eq!(lines[8], "(1 row)", "{seen:?}");
+    assert!(is_timing(lines[9], 2), "{seen:?}");
+    assert_eq!(lines.len(), 10, "{seen:?}");
 }
