@@ -54,6 +54,20 @@ fn several_folders_make_one_catalog() {
 }
 
 #[test]
+fn rows_that_came_before_an_error_are_printed() {
+    let sql = "SELECT 1 / (value - 20000) AS x FROM generate_series(1, 1000000)";
+    let one_order = "--set=datafusion.execution.target_partitions=1";
+    let examples = repository("examples/recordings");
+    let output = query(&[examples], &["--format=csv", one_order, sql]);
+    assert_eq!(output.status.code(), Some(1));
+    let printed = String::from_utf8(output.stdout).unwrap();
+    // The header, and two batches.
+    assert_eq!(printed.lines().count(), 1 + 2 * 8192);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(stderr, "error: Divide by zero error\n");
+}
+
+#[test]
 fn a_definition_prints_nothing() {
     assert_eq!(answer(&["CREATE VIEW v AS SELECT * FROM robots.time"]), "");
 }

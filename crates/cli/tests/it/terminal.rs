@@ -8,7 +8,7 @@ use std::process::{Child, ExitStatus};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pty_process::Size;
 use pty_process::blocking::{Command, open};
@@ -18,8 +18,8 @@ use crate::catalog::Server;
 use crate::files::names;
 use crate::{EXAMPLES, repository};
 
-/// How long something may take until the test is given up.
-const LIMIT: Duration = Duration::from_secs(120);
+/// How long a command may take until the test is given up.
+const LIMIT: Duration = Duration::from_secs(100);
 
 const CTRL_C: &[u8] = b"\x03";
 
@@ -29,6 +29,7 @@ struct Terminal {
     keyboard: File,
     screen: Receiver<Vec<u8>>,
     seen: String,
+    deadline: Instant,
 }
 
 impl Terminal {
@@ -57,17 +58,26 @@ impl Terminal {
             keyboard,
             screen: receiver,
             seen: String::new(),
+            deadline: Instant::now() + LIMIT,
         }
     }
 
     /// Waits until `text` was on the screen.
     fn wait_for(&mut self, text: &str) {
         while !self.seen.contains(text) {
-            let part = self.screen.recv_timeout(LIMIT);
-            assert!(part.is_ok(), "'{text}' did not come: {:?}", self.seen);
-            let part = part.unwrap_or_default();
-            self.seen.push_str(&String::from_utf8_lossy(&part));
+            let is_there = self.look();
+            assert!(is_there, "'{text}' did not come: {:?}", self.seen);
         }
+    }
+
+    /// Waits for more to come. Whether it did: nothing comes from a command that has ended, nor in time from one that
+    /// does not end.
+    fn look(&mut self) -> bool {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let part = self.screen.recv_timeout(left);
+        let text = part.as_deref().map(String::from_utf8_lossy);
+        self.seen.push_str(&text.unwrap_or_default());
+        part.is_ok()
     }
 
     fn press(&mut self, keys: &[u8]) {
@@ -76,16 +86,12 @@ impl Terminal {
 
     /// Waits until the command ends. Gives its status and all that was on the screen.
     fn end(mut self) -> (ExitStatus, String) {
-        while let Ok(part) = self.screen.recv_timeout(LIMIT) {
-            self.seen.push_str(&String::from_utf8_lossy(&part));
-        }
-        let status = self.child.try_wait().unwrap();
-        let seen = std::mem::take(&mut self.seen);
-        match status {
-            Some(status) => (status, seen),
-            // It has closed the terminal, which is what it does last.
-            None => (self.child.wait().unwrap(), seen),
-        }
+        while self.look() {}
+        let is_late = self.deadline <= Instant::now();
+        assert!(!is_late, "it did not end: {:?}", self.seen);
+        // It has closed the terminal, which is what it does last.
+        let status = self.child.wait().unwrap();
+        (status, std::mem::take(&mut self.seen))
     }
 }
 
