@@ -1,10 +1,12 @@
 //! A folder in which a reader could have typed what a page says, and the programs of that reader.
 
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{ChildStdout, Command, ExitStatus, Stdio};
+use std::thread;
 
 use crate::Outcome;
 use crate::interop::limits::{Limits, limited};
@@ -55,7 +57,7 @@ impl Scratch {
         Ok(scratch)
     }
 
-    fn fill(&self) -> std::io::Result<()> {
+    fn fill(&self) -> io::Result<()> {
         for folder in [&self.folder, &self.programs, &self.rust] {
             if folder.exists() {
                 fs::remove_dir_all(folder)?;
@@ -83,12 +85,10 @@ impl Scratch {
         Ok(command)
     }
 
-    /// A command that runs a script of the shell to its end. What it has started ends with it.
+    /// A command that runs a script of the shell up to its first error.
     pub(super) fn script(&self, seconds: u32, script: &str) -> Result<Command, String> {
-        // `timeout` of its own, in whose process group all is.
-        let mut command = self.command(seconds + 10, "timeout")?;
-        command.args(["--kill-after=5", &seconds.to_string()]);
-        command.args(["sh", "-e", "-c", script]);
+        let mut command = self.command(seconds, "sh")?;
+        command.args(["-e", "-c", script]);
         Ok(command)
     }
 
@@ -116,26 +116,41 @@ pub(super) fn limits(seconds: u32) -> Limits {
     }
 }
 
-/// Runs a command to its end; what it printed, and how it ended.
-pub(super) fn run(command: &mut Command) -> Result<(String, ExitStatus), String> {
-    let wrong = |error: std::io::Error| format!("cannot run: {error}");
-    let mut child = command.stdout(Stdio::piped()).spawn().map_err(wrong)?;
-    let mut printed = Vec::new();
-    if let Some(output) = child.stdout.take() {
-        // What is beyond is not read: the program gets an error for it, and ends in its time.
-        let mut output = output.take(MOST + 1);
-        output.read_to_end(&mut printed).map_err(wrong)?;
-    }
-    let status = child.wait().map_err(wrong)?;
+/// Runs a command of this folder to its end; what it printed, and how it ended. All that it has started
+/// ends with it.
+pub(super) fn run(program: &mut Command) -> Result<(String, ExitStatus), String> {
+    let wrong = |error: io::Error| format!("cannot run: {error}");
+    // A group of its own, which can be ended.
+    program.process_group(0).stdout(Stdio::piped());
+    let mut child = program.spawn().map_err(wrong)?;
+    let group = format!("-{}", child.id());
+    let reading = child.stdout.take().map(|out| thread::spawn(|| read(out)));
+    // Bounded: see `limited`.
+    let status = child.wait();
+    // What is left would keep the pipe open; that nothing is left is no error.
+    let _ = output(&mut command("kill", &["-KILL", "--", &group]));
+    let printed = match reading.map(thread::JoinHandle::join) {
+        Some(Ok(printed)) => printed.map_err(wrong)?,
+        Some(Err(_)) => return Err("reading what it prints panicked".to_owned()),
+        None => Vec::new(),
+    };
     if printed.len() as u64 > MOST {
         return Err(format!("prints more than {MOST} bytes"));
     }
     let printed =
         String::from_utf8(printed).map_err(|error| format!("prints what is no text: {error}"))?;
+    let status = status.map_err(wrong)?;
     match status.code() {
         Some(124 | 137) => Err(format!("took too long, after it had printed:\n{printed}")),
         _ => Ok((printed, status)),
     }
+}
+
+/// What is printed, as far as it may be. What is beyond is not read: who prints it gets an error for it.
+fn read(out: ChildStdout) -> io::Result<Vec<u8>> {
+    let mut printed = Vec::new();
+    out.take(MOST + 1).read_to_end(&mut printed)?;
+    Ok(printed)
 }
 
 // Where `ulimit` and `timeout` are what is expected of them.
@@ -157,6 +172,14 @@ mod tests {
         assert_eq!(badly, Ok(("a\n".to_owned(), false)));
         let built = outcome(&scratch, "cargo build 2>/dev/null");
         assert_eq!(built, Ok((String::new(), false)));
+    }
+
+    #[test]
+    fn what_a_script_leaves_running_ends_with_it() {
+        let scratch = Scratch::new("test-leaves").expect("a folder can be made");
+        // It is over only when nobody can print any more.
+        let leaves = outcome(&scratch, "sleep 600 & echo a");
+        assert_eq!(leaves, Ok(("a\n".to_owned(), true)));
     }
 
     #[test]
