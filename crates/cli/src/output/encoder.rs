@@ -1,5 +1,7 @@
 //! What makes bytes of rows.
 
+use std::collections::BTreeSet;
+
 use ::arrow::array::RecordBatch;
 use ::arrow::datatypes::SchemaRef;
 
@@ -31,6 +33,9 @@ pub(super) fn encoder(
     schema: &SchemaRef,
     width: Option<usize>,
 ) -> Result<Box<dyn Encoder>, Failure> {
+    if matches!(format, Format::Json | Format::Parquet) {
+        check_names(format, schema)?;
+    }
     Ok(match format {
         Format::Table if explanation::is_one(schema) => Box::new(Explanation::default()),
         Format::Table => Box::new(TableEncoder::new(schema, width)),
@@ -39,4 +44,18 @@ pub(super) fn encoder(
         Format::Parquet => Box::new(ParquetEncoder::try_new(schema)?),
         Format::Arrow => Box::new(ArrowEncoder::try_new(schema)?),
     })
+}
+
+/// Refuses two columns of one name, which readers of `format` could not tell from each other.
+fn check_names(format: Format, schema: &SchemaRef) -> Result<(), Failure> {
+    let mut names = BTreeSet::new();
+    let mut fields = schema.fields().iter();
+    match fields.find(|field| !names.insert(field.name())) {
+        None => Ok(()),
+        Some(twice) => Err(Failure::Message(format!(
+            "two columns are called '{}', which {} has no place for; give one another name with AS",
+            twice.name(),
+            format.name()
+        ))),
+    }
 }

@@ -345,3 +345,21 @@ fn a_type_that_parquet_has_not_is_refused_by_the_name_of_its_column() {
         "{message}"
     );
 }
+
+#[test]
+fn two_columns_of_one_name_are_refused_where_one_would_hide_the_other() {
+    let values: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+    let columns = [("x", Arc::clone(&values)), ("x", values)];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    for format in [Format::Json, Format::Parquet] {
+        let Err(Failure::Message(message)) = encode(format, None, from_ref(&batch)) else {
+            panic!("{format:?} takes both");
+        };
+        assert!(
+            message.starts_with("two columns are called 'x'"),
+            "{message}"
+        );
+    }
+    assert_eq!(print(Format::Csv, from_ref(&batch)), "x,x\n1,1\n");
+    encode(Format::Arrow, None, &[batch]).unwrap();
+}
