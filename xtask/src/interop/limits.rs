@@ -94,8 +94,10 @@ mod tests {
 
     #[test]
     fn what_is_asked_to_end_hands_that_on_to_the_program() {
-        let script = "kill -TERM $PPID; exec sleep 600";
-        let outcome = shown(limited(PLENTY, "sh").args(["-c", script]));
+        // Before it waits, `timeout` does not know yet whom to hand anything to.
+        let waits = "until grep -q '^State:.S' /proc/$PPID/status; do :; done";
+        let script = format!("{waits}; kill -TERM $PPID; exec sleep 600");
+        let outcome = shown(limited(PLENTY, "sh").args(["-c", &script]));
         assert!(outcome.is_err_and(|why| why.contains("SIGTERM")));
     }
 
