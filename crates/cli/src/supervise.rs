@@ -19,6 +19,9 @@ const STACK: usize = 64 * 1024 * 1024;
 /// How often progress is drawn.
 const TICK: Duration = Duration::from_millis(100);
 
+/// How long work may go on after SIGTERM that cannot be interrupted, such as planning.
+const GRACE: Duration = Duration::from_secs(5);
+
 /// How long the user waits after Ctrl-C before being told that a second one does not wait.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -37,8 +40,8 @@ pub(crate) fn workers() -> Result<Runtime, Failure> {
 
 /// Does `work` until its end, or until somebody asks the process to end.
 ///
-/// The first Ctrl-C or SIGTERM aborts the work and waits until all that it holds is dropped; the second does
-/// not wait. Either way a file that was begun is removed.
+/// The first Ctrl-C or SIGTERM aborts the work and waits until all that it holds is dropped, after SIGTERM not for
+/// long; the second does not wait. Either way a file that was begun is removed.
 pub(crate) fn run<W>(work: impl FnOnce(Desk) -> W) -> Result<(), Failure>
 where
     W: Future<Output = Result<(), Failure>> + Send + 'static,
@@ -80,12 +83,16 @@ where
             _ => Err(failure),
         },
         _ = signals.next() => Err(failure),
-        _ = hint() => Err(failure),
+        () = patience(&failure) => Err(failure),
     }
 }
 
-/// Says, once the user has waited a while, that the second Ctrl-C does not wait. Never ends.
-async fn hint() {
+/// Says, once the user has waited a while, that the second Ctrl-C does not wait. Ends only where nobody may be there
+/// to press it.
+async fn patience(failure: &Failure) {
+    if let Failure::Terminated = failure {
+        return sleep(GRACE).await;
+    }
     sleep(PATIENCE).await;
     if stderr().is_terminal() {
         // Who cannot be told is not told.

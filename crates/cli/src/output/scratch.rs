@@ -23,7 +23,12 @@ impl Scratch {
     /// Creates the file that is to replace `target`, or to be it.
     pub(super) fn create(&self, target: &Path) -> io::Result<File> {
         // What a link points to is replaced, not the link.
-        let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_path_buf());
+        let target = match fs::canonicalize(target) {
+            // What it points to is not there.
+            Err(error) if target.is_symlink() => return Err(error),
+            Err(_) => target.to_path_buf(),
+            Ok(target) => target,
+        };
         let directory = match target.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),

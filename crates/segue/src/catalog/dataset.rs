@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::error::Result;
 use datafusion::logical_expr::TableType;
-use segue_chunk::DatasetSchema;
+use segue_chunk::{DatasetSchema, suggestion};
 use segue_error::{Error, ErrorCode};
 use segue_segment_stream::{ChunksTable, SegmentStreamTable, SegmentsTable};
 
@@ -58,11 +58,20 @@ impl DatasetTables {
             STATIC_TABLE => {
                 Arc::new(SegmentStreamTable::builder(source, dataset).build_from(schema)?)
             }
+            index if schema.timeline(index).is_none() => return Err(self.unknown(index, schema)),
             index => {
                 let builder = SegmentStreamTable::builder(source, dataset).index(index);
                 Arc::new(builder.build_from(schema)?)
             }
         })
+    }
+
+    /// The error for a table that is none of the dataset `schema`.
+    fn unknown(&self, name: &str, schema: &DatasetSchema) -> Error {
+        let indexes = schema.timelines.iter().map(|timeline| &*timeline.name);
+        let names: Vec<&str> = indexes.chain(OWN_TABLES).collect();
+        let message = format!("no index '{name}'{}", suggestion(name, &names));
+        Error::new(ErrorCode::UnknownIndex, "catalog.table", message).with_fact("index", name)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, ScalarValue};
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::planner::RelationPlannerContext;
 use datafusion::logical_expr::simplify::SimplifyContext;
@@ -105,7 +105,11 @@ fn fold(
         return Err(unknown(what, &format!("{shown} is a query")).into());
     }
     let nothing = DFSchema::empty();
-    let planned = context.sql_to_expr(expression, &nothing)?;
+    let planned = context.sql_to_expr(expression, &nothing);
+    let planned = planned.map_err(|error| match error.find_root() {
+        DataFusionError::SchemaError(..) => unknown(what, &format!("{shown} has a column")).into(),
+        _ => error,
+    })?;
     if let Some(why) = dependence(&planned)? {
         return Err(unknown(what, &format!("{shown} has {why}")).into());
     }

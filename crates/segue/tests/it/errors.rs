@@ -34,6 +34,11 @@ async fn unknown_names_come_with_the_nearest_ones() {
             ["'frame'", "'frame_nr'"],
         ),
         (
+            "SELECT * FROM robots._chunk",
+            ErrorCode::UnknownIndex,
+            ["'_chunk'", "'_chunks'"],
+        ),
+        (
             "SELECT * FROM robots.\"Time\"",
             ErrorCode::UnknownIndex,
             ["'Time'", "'time'"],

@@ -257,7 +257,11 @@ async fn a_wrong_call_says_what_is_wrong_with_it() {
     // A column of another table is no constant.
     let lateral =
         "SELECT * FROM robots.frame_nr f, LATERAL segment_stream(f.rerun_segment_id, 'frame_nr')";
-    assert!(session.sql(lateral).await.is_err());
+    let error = session.sql(lateral).await.unwrap_err();
+    assert!(
+        error_message(&error).contains("f.rerun_segment_id has a column"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
