@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use datafusion::catalog::information_schema::INFORMATION_SCHEMA;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList as _, MemoryCatalogProviderList};
+use datafusion::common::TableReference;
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::{DdlStatement, LogicalPlan};
 use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::sql::planner::object_name_to_table_reference;
 use segue_chunk::ChunkSource;
 use segue_error::{Error, ErrorCode, Result};
 
@@ -16,7 +18,7 @@ use crate::catalog::{PUBLIC_SCHEMA, SegueCatalog, read_only};
 use crate::function;
 use crate::install::{DEFAULT_CATALOG, configure};
 use crate::message::name_unknown_column;
-use crate::statement::Needs;
+use crate::statement::{Needs, written};
 
 /// A DataFusion session whose default catalog is a source of recordings.
 ///
@@ -57,9 +59,25 @@ impl SegueSession {
         let statement = state.sql_to_statement(sql, &dialect)?;
         let references = state.resolve_table_references(&statement)?;
         let needs = Needs::of(&statement, &references);
+        if let Some(name) = written(&statement) {
+            let normalize = state
+                .config()
+                .options()
+                .sql_parser
+                .enable_ident_normalization;
+            self.refuse_change(object_name_to_table_reference(name.clone(), normalize)?)?;
+        }
         let state = self.prepare(needs).await?;
         let plan = state.statement_to_plan(statement).await?;
-        self.refuse_changes_of_datasets(&plan)?;
+        match &plan {
+            LogicalPlan::Ddl(DdlStatement::DropTable(drop)) => {
+                self.refuse_change(drop.name.clone())?;
+            }
+            LogicalPlan::Ddl(DdlStatement::DropView(drop)) => {
+                self.refuse_change(drop.name.clone())?;
+            }
+            _ => {}
+        }
         self.context.execute_logical_plan(plan).await
     }
 
@@ -96,20 +114,11 @@ impl SegueSession {
         state.with_catalog_list(Arc::new(catalogs)).build()
     }
 
-    /// Refuses to create or drop in a dataset, because DataFusion answers a failed drop with "doesn't exist".
-    fn refuse_changes_of_datasets(&self, plan: &LogicalPlan) -> Result<()> {
-        let name = match plan {
-            LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(command)) => &command.name,
-            LogicalPlan::Ddl(DdlStatement::CreateView(command)) => &command.name,
-            LogicalPlan::Ddl(DdlStatement::DropTable(command)) => &command.name,
-            LogicalPlan::Ddl(DdlStatement::DropView(command)) => &command.name,
-            _ => return Ok(()),
-        };
+    /// Refuses to make, change or drop the table `name` of a dataset: DataFusion would say that there is none.
+    fn refuse_change(&self, name: TableReference) -> Result<()> {
         let config = self.context.copied_config();
         let defaults = &config.options().catalog;
-        let name = name
-            .clone()
-            .resolve(&defaults.default_catalog, &defaults.default_schema);
+        let name = name.resolve(&defaults.default_catalog, &defaults.default_schema);
         let is_ours = *name.catalog == *self.catalog_name;
         if is_ours && ![PUBLIC_SCHEMA, INFORMATION_SCHEMA].contains(&&*name.schema) {
             return Err(read_only(&name.schema));

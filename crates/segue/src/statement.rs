@@ -7,8 +7,8 @@ use datafusion::catalog::information_schema::INFORMATION_SCHEMA;
 use datafusion::common::TableReference;
 use datafusion::sql::parser::{CopyToSource, Statement};
 use datafusion::sql::sqlparser::ast::{
-    Expr, FunctionArg, FunctionArgExpr, Statement as SqlStatement, TableFactor, Value, Visit,
-    Visitor,
+    Expr, FunctionArg, FunctionArgExpr, ObjectName, Statement as SqlStatement, TableFactor,
+    TableObject, Value, Visit, Visitor,
 };
 
 use crate::function::call_of;
@@ -68,6 +68,29 @@ impl Needs {
             },
             Statement::CreateExternalTable(_) | Statement::Reset(_) => ControlFlow::Continue(()),
         };
+    }
+}
+
+/// The table or view that `statement` makes or writes to, where it is one of those that look it up before they are
+/// known for what they are.
+pub(crate) fn written(statement: &Statement) -> Option<&ObjectName> {
+    match statement {
+        Statement::CreateExternalTable(create) => Some(&create.name),
+        Statement::Explain(explain) => written(&explain.statement),
+        Statement::Statement(inner) => match &**inner {
+            SqlStatement::CreateTable(create) => Some(&create.name),
+            SqlStatement::CreateView(create) => Some(&create.name),
+            SqlStatement::Insert(insert) => match &insert.table {
+                TableObject::TableName(name) => Some(name),
+                _ => None,
+            },
+            SqlStatement::Update(update) => match &update.table.relation {
+                TableFactor::Table { name, .. } => Some(name),
+                _ => None,
+            },
+            _ => None,
+        },
+        Statement::CopyTo(_) | Statement::Reset(_) => None,
     }
 }
 
