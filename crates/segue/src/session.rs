@@ -67,8 +67,14 @@ impl SegueSession {
                 .enable_ident_normalization;
             self.refuse_change(object_name_to_table_reference(name.clone(), normalize)?)?;
         }
+        let lists = needs.listing;
         let state = self.prepare(needs).await?;
-        let plan = state.statement_to_plan(statement).await?;
+        let plan = state.statement_to_plan(statement).await;
+        // To a listing, a table of a dataset that cannot be read is one that is not there.
+        let plan = plan.map_err(|error| match self.unreadable(&references) {
+            Some(why) if lists => why.into(),
+            _ => error,
+        })?;
         match &plan {
             LogicalPlan::Ddl(DdlStatement::DropTable(drop)) => {
                 self.refuse_change(drop.name.clone())?;
@@ -95,6 +101,21 @@ impl SegueSession {
             true => Ok(self.listed()),
             false => Ok(self.context.state()),
         }
+    }
+
+    /// Why the first dataset among `references` that cannot be read cannot be.
+    fn unreadable(&self, references: &[TableReference]) -> Option<Error> {
+        let is_ours = |catalog: &str| *catalog == *self.catalog_name;
+        let ours = references
+            .iter()
+            .filter(|name| name.catalog().is_none_or(is_ours));
+        let datasets = ours.filter_map(|name| name.schema());
+        let unreadable = self.catalog.unreadable();
+        let of = |dataset: &str| unreadable.iter().find(|(name, _)| name == dataset);
+        datasets
+            .into_iter()
+            .find_map(of)
+            .map(|(_, error)| error.clone())
     }
 
     /// The session, but that the catalog of recordings is as the last refresh has seen it.

@@ -147,9 +147,20 @@ async fn a_broken_dataset_does_not_break_a_listing() {
         rows(&session, "SELECT count(*) FROM good.frame").await,
         ["2"]
     );
-    let error = session.sql("SELECT * FROM bad.frame").await.unwrap_err();
-    let code = find_segue_error(&error).map(Error::code);
-    assert_eq!(code, Some(ErrorCode::TransportUnavailable));
+    for sql in [
+        "SELECT * FROM bad.frame",
+        "SHOW COLUMNS FROM bad._static",
+        "DESCRIBE bad._static",
+    ] {
+        let error = session.sql(sql).await.unwrap_err();
+        let code = find_segue_error(&error).map(Error::code);
+        assert_eq!(code, Some(ErrorCode::TransportUnavailable), "{sql}");
+    }
+    assert!(
+        !rows(&session, "SHOW COLUMNS FROM good.frame")
+            .await
+            .is_empty()
+    );
 }
 
 #[tokio::test]
