@@ -5,10 +5,10 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::process::{Child, ExitStatus};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pty_process::Size;
 use pty_process::blocking::{Command, open};
@@ -18,8 +18,11 @@ use crate::catalog::Server;
 use crate::files::names;
 use crate::{EXAMPLES, repository};
 
-/// How long a command may take until the test is given up.
+/// How long a command may show nothing until the test is given up.
 const LIMIT: Duration = Duration::from_secs(100);
+
+/// How many parts may be shown until the test is given up: progress that never ends goes on showing.
+const PARTS: usize = 1000;
 
 const CTRL_C: &[u8] = b"\x03";
 
@@ -29,7 +32,10 @@ struct Terminal {
     keyboard: File,
     screen: Receiver<Vec<u8>>,
     seen: String,
-    deadline: Instant,
+    /// Parts of what is shown that are still looked at.
+    left: usize,
+    /// Whether it was given up.
+    is_late: bool,
 }
 
 impl Terminal {
@@ -58,7 +64,8 @@ impl Terminal {
             keyboard,
             screen: receiver,
             seen: String::new(),
-            deadline: Instant::now() + LIMIT,
+            left: PARTS,
+            is_late: false,
         }
     }
 
@@ -73,8 +80,13 @@ impl Terminal {
     /// Waits for more to come. Whether it did: nothing comes from a command that has ended, nor in time from one that
     /// does not end.
     fn look(&mut self) -> bool {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        let part = self.screen.recv_timeout(left);
+        if self.left == 0 {
+            self.is_late = true;
+            return false;
+        }
+        self.left -= 1;
+        let part = self.screen.recv_timeout(LIMIT);
+        self.is_late = part == Err(RecvTimeoutError::Timeout);
         let text = part.as_deref().map(String::from_utf8_lossy);
         self.seen.push_str(&text.unwrap_or_default());
         part.is_ok()
@@ -87,8 +99,7 @@ impl Terminal {
     /// Waits until the command ends. Gives its status and all that was on the screen.
     fn end(mut self) -> (ExitStatus, String) {
         while self.look() {}
-        let is_late = self.deadline <= Instant::now();
-        assert!(!is_late, "it did not end: {:?}", self.seen);
+        assert!(!self.is_late, "it did not end: {:?}", self.seen);
         // It has closed the terminal, which is what it does last.
         let status = self.child.wait().unwrap();
         (status, std::mem::take(&mut self.seen))

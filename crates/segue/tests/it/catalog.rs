@@ -13,13 +13,26 @@ use segue::{Error, ErrorCode, PUBLIC_SCHEMA, Result, SegueSession, find_segue_er
 
 use crate::support::{examples, rows, session};
 
-/// Two datasets, `good` and `bad`; nothing is known of `bad` but its name.
+/// Datasets that are all alike, but for one of which nothing is known but its name.
 #[derive(Debug)]
-struct HalfBroken(ScriptedSource);
+struct HalfBroken {
+    inner: ScriptedSource,
+    names: Vec<String>,
+    broken: &'static str,
+}
 
 impl HalfBroken {
     fn new() -> Self {
-        Self(ScriptedSource::new().dataset("good", [chunk()]))
+        Self::of(vec!["bad".to_owned(), "good".to_owned()], "bad")
+    }
+
+    fn of(names: Vec<String>, broken: &'static str) -> Self {
+        let inner = ScriptedSource::new().dataset("good", [chunk()]);
+        Self {
+            inner,
+            names,
+            broken,
+        }
     }
 }
 
@@ -33,31 +46,28 @@ fn chunk() -> segue::chunk::Chunk {
 #[async_trait]
 impl ChunkSource for HalfBroken {
     async fn datasets(&self) -> Result<Vec<String>> {
-        Ok(vec!["bad".to_owned(), "good".to_owned()])
+        Ok(self.names.clone())
     }
 
     async fn schema(&self, dataset: &str) -> Result<Arc<DatasetSchema>> {
-        if dataset == "bad" {
+        if dataset == self.broken {
+            let message = format!("dataset '{dataset}' cannot be reached");
             let code = ErrorCode::TransportUnavailable;
-            return Err(Error::new(
-                code,
-                "test.schema",
-                "dataset 'bad' cannot be reached",
-            ));
+            return Err(Error::new(code, "test.schema", message));
         }
-        self.0.schema(dataset).await
+        self.inner.schema("good").await
     }
 
     async fn plan(&self, request: &PlanRequest) -> Result<Vec<ChunkInfo>> {
-        self.0.plan(request).await
+        self.inner.plan(request).await
     }
 
     async fn segment_table(&self, dataset: &str) -> Result<RecordBatch> {
-        self.0.segment_table(dataset).await
+        self.inner.segment_table(dataset).await
     }
 
     fn fetch(&self, dataset: &str, chunks: Vec<ChunkInfo>) -> ChunkStream {
-        self.0.fetch(dataset, chunks)
+        self.inner.fetch(dataset, chunks)
     }
 }
 
@@ -320,47 +330,12 @@ async fn an_index_called_like_a_table_of_every_dataset_is_a_clash_and_can_be_rea
     }
 }
 
-/// A catalog of many datasets, the last of which does not answer.
-#[derive(Debug)]
-struct Huge(ScriptedSource);
-
 const MANY: usize = 5000;
-
-#[async_trait]
-impl ChunkSource for Huge {
-    async fn datasets(&self) -> Result<Vec<String>> {
-        Ok((0..MANY).map(|n| format!("d{n:04}")).collect())
-    }
-
-    async fn schema(&self, dataset: &str) -> Result<Arc<DatasetSchema>> {
-        let last = format!("d{:04}", MANY - 1);
-        if dataset == last {
-            let message = format!("dataset '{last}' cannot be reached");
-            return Err(Error::new(
-                ErrorCode::TransportUnavailable,
-                "test.schema",
-                message,
-            ));
-        }
-        self.0.schema("good").await
-    }
-
-    async fn plan(&self, request: &PlanRequest) -> Result<Vec<ChunkInfo>> {
-        self.0.plan(request).await
-    }
-
-    async fn segment_table(&self, dataset: &str) -> Result<RecordBatch> {
-        self.0.segment_table(dataset).await
-    }
-
-    fn fetch(&self, dataset: &str, chunks: Vec<ChunkInfo>) -> ChunkStream {
-        self.0.fetch(dataset, chunks)
-    }
-}
 
 #[tokio::test]
 async fn a_huge_catalog_is_listed_with_one_question_per_dataset_and_named_with_none() {
-    let source = Arc::new(Huge(ScriptedSource::new().dataset("good", [chunk()])));
+    let names = (0..MANY).map(|n| format!("d{n:04}")).collect();
+    let source = Arc::new(HalfBroken::of(names, "d4999"));
     let session = session(Arc::clone(&source) as _).await;
     let count = "SELECT count(*) FROM information_schema";
     let names = format!("{count}.schemata WHERE schema_name LIKE 'd%'");
@@ -371,13 +346,13 @@ async fn a_huge_catalog_is_listed_with_one_question_per_dataset_and_named_with_n
             .len(),
         1
     );
-    assert_eq!(source.0.counts().schemas, 0);
+    assert_eq!(source.inner.counts().schemas, 0);
 
     let tables = format!("{count}.tables WHERE table_schema LIKE 'd%'");
     assert_eq!(rows(&session, &tables).await, [(MANY * 4 - 1).to_string()]);
-    assert_eq!(source.0.counts().schemas, MANY - 1);
+    assert_eq!(source.inner.counts().schemas, MANY - 1);
     let columns = format!("{count}.columns WHERE table_schema = 'd0007' AND table_name = 'frame'");
     assert_eq!(rows(&session, &columns).await, ["3"]);
-    assert_eq!(source.0.counts().schemas, 2 * (MANY - 1));
-    assert_eq!(source.0.counts().plans, 0);
+    assert_eq!(source.inner.counts().schemas, 2 * (MANY - 1));
+    assert_eq!(source.inner.counts().plans, 0);
 }
