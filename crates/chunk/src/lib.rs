@@ -42,7 +42,7 @@ pub use contents::Contents;
 pub use decode::{ChunkDecoder, decode_unannounced};
 pub use local::LocalSource;
 pub use model::{
-    Chunk, ChunkId, ComponentName, ComponentValues, EntityPath, RowId, SegmentId, TimeColumn,
+    Chunk, ChunkId, ComponentName, ComponentValues, EntityPath, Fill, RowId, SegmentId, TimeColumn,
     TimeKind, TimeRange, Timeline,
 };
 pub use names::suggestion;
