@@ -5,9 +5,9 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use segue_chunk::assemble::{Limits, SegmentChunks, assemble};
+use segue_chunk::assemble::{Limits, RowKey, SegmentChunks, assemble};
 use segue_chunk::testing::{ChunkBuilder, schema_of};
-use segue_chunk::{Chunk, Compression, Contents, EncodedChunk, TimeRange, View};
+use segue_chunk::{Chunk, Compression, EncodedChunk, TimeRange, View, ViewOptions};
 
 const ROWS: i64 = 4096;
 const ENTITIES: [&str; 4] = ["/joint/a", "/joint/b", "/joint/c", "/joint/d"];
@@ -44,7 +44,7 @@ fn decode(criterion: &mut Criterion) {
 
 fn assembly(criterion: &mut Criterion) {
     let chunks = chunks();
-    let view = View::resolve(&schema_of(&chunks), Some("frame"), &Contents::default()).unwrap();
+    let view = View::resolve(&schema_of(&chunks), Some("frame"), &ViewOptions::default()).unwrap();
     let segment = chunks[0].segment().clone();
     let chunks: Vec<Arc<Chunk>> = chunks.into_iter().map(Arc::new).collect();
     let all: Vec<usize> = (0..view.schema().fields().len()).collect();
@@ -55,14 +55,10 @@ fn assembly(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("assemble");
     group.throughput(Throughput::Elements(ROWS as u64));
     for (name, projection) in [("all columns", &all[..]), ("count only", &[])] {
-        let segment = SegmentChunks {
-            view: &view,
-            projection,
-            segment: &segment,
-            chunks: &chunks,
-        };
+        let segment = SegmentChunks::new(&view, projection, &segment, &chunks);
         group.bench_function(name, |bencher| {
-            let run = |()| assemble(black_box(&segment), &[TimeRange::ALL], limits).unwrap();
+            let (all, first) = ([TimeRange::ALL], RowKey::MIN);
+            let run = |()| assemble(black_box(&segment), &all, first, limits).unwrap();
             bencher.iter_batched(|| (), run, BatchSize::SmallInput);
         });
     }

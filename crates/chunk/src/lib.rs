@@ -35,6 +35,7 @@ mod segments;
 pub mod source;
 #[cfg(any(test, feature = "test-util"))]
 pub mod testing;
+mod text_set;
 pub mod view;
 pub mod wire;
 
@@ -52,4 +53,5 @@ pub use source::{
     ChunkInfo, ChunkSource, ChunkStream, Compression, EncodedChunk, EntitySelection, PlanRequest,
     TimeSelection,
 };
-pub use view::View;
+pub use text_set::TextSet;
+pub use view::{View, ViewOptions};

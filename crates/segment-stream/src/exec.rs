@@ -24,8 +24,10 @@ use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
 };
 use futures::{StreamExt, TryStreamExt, stream};
+use segue_chunk::Fill;
 use segue_chunk::assemble::Limits;
-use segue_chunk::schema::keys::SEGMENT_ID_COLUMN;
+use segue_chunk::schema::keys::{ROW_ID_TABLE_COLUMN, SEGMENT_ID_COLUMN};
+use segue_chunk::view::Duplicates;
 use tracing::Span;
 
 use crate::counters::{Observed, ScanCounters};
@@ -79,12 +81,14 @@ impl SegmentStreamExec {
     }
 }
 
-/// Rows ascend by segment, then index. Neither is ever null, so that one claim serves both null orders.
-/// Claimed only while the segment is among the columns: a partition holds several.
+/// Rows ascend by segment, then index, then row id where there is one. None of these is ever null, so that one claim
+/// serves both null orders. Claimed only while the segment is among the columns: a partition holds several.
 fn orderings(scan: &Scan, schema: &SchemaRef) -> Result<EquivalenceProperties> {
     let mut keys = Vec::new();
     let index = scan.view.index().map(|index| &*index.name);
-    for name in std::iter::once(SEGMENT_ID_COLUMN).chain(index) {
+    let has_ids = scan.view.duplicates() == Duplicates::All;
+    let row_id = has_ids.then_some(ROW_ID_TABLE_COLUMN);
+    for name in [SEGMENT_ID_COLUMN].into_iter().chain(index).chain(row_id) {
         match Column::new_with_schema(name, schema) {
             Ok(column) => keys.push(PhysicalSortExpr::new_default(Arc::new(column))),
             Err(_) => break,
@@ -117,6 +121,23 @@ impl DisplayAs for SegmentStreamExec {
         write!(f, "SegmentStreamExec: dataset={dataset}, index={index}, ")?;
         write!(f, "segments={segments}, chunks={chunks}")?;
         write!(f, ", read=[{}]", scan.region.display(index))?;
+        if !scan.not_null.is_empty() {
+            let components = scan.not_null.iter();
+            let components = components.filter_map(|&at| scan.view.components().get(at));
+            let names: Vec<String> = components.map(|c| c.column_name()).collect();
+            write!(f, ", not_null=[{}]", names.join(", "))?;
+        }
+        if scan.view.fill() == Fill::LatestAt {
+            f.write_str(", fill=latest_at")?;
+        }
+        if scan.view.duplicates() == Duplicates::All {
+            f.write_str(", duplicates=all")?;
+        }
+        let mut samples = scan.segments.iter().filter_map(|s| s.samples.as_ref());
+        if let Some(first) = samples.next() {
+            let all = samples.map(Vec::len).sum::<usize>() + first.len();
+            write!(f, ", index_values={all}")?;
+        }
         let names = self.properties.eq_properties.schema().fields().iter();
         let names: Vec<&str> = names.map(|field| field.name().as_str()).collect();
         write!(f, ", projection=[{}]", names.join(", "))?;

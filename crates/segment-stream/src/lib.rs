@@ -28,6 +28,7 @@ mod metadata;
 mod options;
 mod partition;
 mod plan;
+mod samples;
 mod stream;
 mod table;
 
@@ -35,4 +36,5 @@ pub use counters::{Counter, Kind, Unit};
 pub use exec::SegmentStreamExec;
 pub use metadata::{ChunksTable, SegmentsTable};
 pub use options::SegmentStreamOptions;
+pub use samples::IndexValues;
 pub use table::{SegmentStreamTable, SegmentStreamTableBuilder};

@@ -27,6 +27,8 @@ pub(crate) struct Scan {
     pub(crate) view: Arc<View>,
     /// Segments and index values to read. No others are emitted.
     pub(crate) region: Region,
+    /// Components, as positions among those of the view, without which no row is emitted.
+    pub(crate) not_null: Vec<usize>,
     /// What is read of each segment, ascending.
     pub(crate) segments: Vec<Arc<SegmentPlan>>,
     /// How it came to be narrowed so.
@@ -44,11 +46,23 @@ pub(crate) struct SegmentPlan {
     pub(crate) id: SegmentId,
     /// Its chunks: those without a start first, since they can matter to every row, then by start.
     pub(crate) chunks: Vec<ChunkInfo>,
+    /// The index values at which it has a row, ascending; `None` for those at which something is.
+    pub(crate) samples: Option<Vec<i64>>,
 }
 
-/// Puts chunk infos in the order in which they are asked for, delivered and turned into rows.
-pub(crate) fn order(infos: Vec<ChunkInfo>) -> Vec<Arc<SegmentPlan>> {
+/// Index values at which segments have rows, ascending, at least one each.
+pub(crate) type SegmentSamples = BTreeMap<SegmentId, Vec<i64>>;
+
+/// Puts chunk infos in the order in which they are asked for, delivered and turned into rows. With `samples`, all
+/// segments there are planned, even those without a chunk, and no others.
+pub(crate) fn order(
+    infos: Vec<ChunkInfo>,
+    samples: Option<&SegmentSamples>,
+) -> Vec<Arc<SegmentPlan>> {
     let mut segments: BTreeMap<SegmentId, Vec<ChunkInfo>> = BTreeMap::new();
+    for id in samples.iter().flat_map(|samples| samples.keys()) {
+        segments.insert(id.clone(), Vec::new());
+    }
     for info in infos {
         segments.entry(info.segment.clone()).or_default().push(info);
     }
@@ -56,7 +70,12 @@ pub(crate) fn order(infos: Vec<ChunkInfo>) -> Vec<Arc<SegmentPlan>> {
         // `None` sorts before any start.
         chunks.sort_by_key(|info| (info.start, info.id));
         chunks.dedup_by_key(|info| info.id);
-        Arc::new(SegmentPlan { id, chunks })
+        let samples = samples.map(|samples| samples.get(&id).cloned().unwrap_or_default());
+        Arc::new(SegmentPlan {
+            id,
+            chunks,
+            samples,
+        })
     });
     plan.collect()
 }
@@ -175,13 +194,16 @@ mod tests {
 
     #[test]
     fn segments_ascend_static_chunks_come_first_and_the_rest_by_start() {
-        let plan = order(vec![
-            info("b", 1, Some(5), 1),
-            info("a", 2, Some(9), 1),
-            info("a", 3, Some(i64::MIN), 1),
-            info("a", 4, None, 1),
-            info("a", 2, Some(9), 1),
-        ]);
+        let plan = order(
+            vec![
+                info("b", 1, Some(5), 1),
+                info("a", 2, Some(9), 1),
+                info("a", 3, Some(i64::MIN), 1),
+                info("a", 4, None, 1),
+                info("a", 2, Some(9), 1),
+            ],
+            None,
+        );
         let all: Vec<_> = plan
             .iter()
             .map(|s| (s.id.as_str(), s.chunks.len()))
@@ -193,14 +215,17 @@ mod tests {
 
     #[test]
     fn units_hold_consecutive_chunks_up_to_the_limit_or_one_larger_chunk() {
-        let segments = order(vec![
-            info("a", 1, Some(1), 4),
-            info("a", 2, Some(2), 4),
-            info("a", 3, Some(3), 100),
-            info("b", 4, Some(1), 3),
-            info("b", 5, Some(2), 3),
-            info("c", 6, Some(1), 4),
-        ]);
+        let segments = order(
+            vec![
+                info("a", 1, Some(1), 4),
+                info("a", 2, Some(2), 4),
+                info("a", 3, Some(3), 100),
+                info("b", 4, Some(1), 3),
+                info("b", 5, Some(2), 3),
+                info("c", 6, Some(1), 4),
+            ],
+            None,
+        );
         let plan = PartitionPlan { segments };
         let units = plan.units(10);
         let units: Vec<_> = units.iter().map(|unit| ids(&plan, unit)).collect();
@@ -214,6 +239,7 @@ mod tests {
             (0..20)
                 .map(|n| info(&format!("s{n:02}"), n, Some(0), 1))
                 .collect(),
+            None,
         );
         let few = Partitions::of(&segments[..3], 7).unwrap();
         assert_eq!((few.plans.len(), few.are_hashed), (3, false));

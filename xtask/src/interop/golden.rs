@@ -36,7 +36,7 @@ fn test(url: &str) -> Outcome {
     let mut test = limited(LIMITS, nextest.get_program());
     let printed = shown(test.args(args).env(VARIABLE, url))?;
     // What the test prints only when it has run all cases.
-    let ran = format!("34 cases from {url}");
+    let ran = format!("44 cases from {url}");
     match printed.contains(&ran) {
         true => Ok(()),
         false => Err(format!("the test did not say '{ran}'")),

@@ -58,13 +58,11 @@ impl<'a> Planned<'a> {
         if !is_static && self.request.time == TimeSelection::Static {
             return Ok(());
         }
-        let segment = columns.segment.value(row);
-        let asked = self.request.segments.as_ref();
-        if asked.is_some_and(|asked| !asked.contains(segment)) {
+        let segment = once(&mut self.segments, columns.segment.value(row));
+        if !self.request.wants(&segment) {
             return Ok(());
         }
         let id = ChunkId::from_be_bytes(columns.id(row)?);
-        let segment = once(&mut self.segments, segment);
         if !self.seen.insert((segment.clone(), id)) {
             return Ok(());
         }

@@ -9,7 +9,7 @@ use arrow::array::{
 use arrow::compute::take_record_batch;
 use segue_chunk::wire::encode_table;
 use segue_chunk::{
-    ChunkId, ChunkInfo, EntitySelection, PlanRequest, SegmentId, TimeRange, TimeSelection,
+    ChunkId, ChunkInfo, EntitySelection, Fill, PlanRequest, SegmentId, TimeRange, TimeSelection,
 };
 use segue_error::{ErrorCode, Result};
 
@@ -83,6 +83,7 @@ fn request() -> PlanRequest {
         time: TimeSelection::Index {
             index: "frame".into(),
             range: TimeRange::ALL,
+            fill: Fill::None,
         },
     }
 }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::AsArray;
-use segue_chunk::{ChunkDecoder, ChunkSource, PlanRequest, SegmentId, TimeRange, TimeSelection};
+use segue_chunk::{
+    ChunkDecoder, ChunkSource, Fill, PlanRequest, SegmentId, TimeRange, TimeSelection,
+};
 use segue_error::ErrorCode;
 
 use crate::support::{DATASET, Mock, Recorded, VERSIONS, fetch, request};
@@ -110,6 +112,7 @@ async fn what_was_not_asked_for_is_not_planned() {
         time: TimeSelection::Index {
             index: "frame_nr".into(),
             range: TimeRange::new(1, 0),
+            fill: Fill::None,
         },
         ..all.clone()
     };

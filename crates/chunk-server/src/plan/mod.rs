@@ -1,13 +1,12 @@
 //! Which chunks a read needs: a pure function from an index and a query.
 
-mod latest;
 mod query;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
 
-use segue_chunk::local::{DatasetContents, Layer, UniqueChunks};
+use segue_chunk::local::{DatasetContents, Layer, UniqueChunks, latest};
 use segue_chunk::rrd::ChunkEntry;
 use segue_chunk::{ComponentName, EntityPath, SegmentId};
 use segue_error::Result;

@@ -1,209 +1,199 @@
 //! Which cells there are, by the cell rule.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::Range;
+mod source;
 
-use arrow::array::{Array, AsArray, ListArray};
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Cell, SegmentChunks, StaticCells, TemporalCells};
-use crate::model::{Chunk, ChunkId, EntityPath, RowId, TimeRange};
-use crate::schema::{ComponentColumn, keys};
+use super::{Cell, RowKey, SegmentChunks, StaticCells, clip};
+use crate::model::{ChunkId, Fill, RowId, TimeRange};
+use source::Said;
+pub(super) use source::{last_said, static_cells, visit};
 
-/// The components of a view, by their entity.
-type ByEntity<'a> = HashMap<&'a EntityPath, Vec<usize>>;
-
-fn by_entity<'a>(chunks: &SegmentChunks<'a>) -> ByEntity<'a> {
-    let mut entities: ByEntity<'a> = HashMap::new();
-    for (at, column) in chunks.view.components().iter().enumerate() {
-        entities.entry(&column.entity).or_default().push(at);
-    }
-    entities
+/// The temporal values of each component of the view, by row.
+#[derive(Debug, Default)]
+pub(super) struct TemporalCells {
+    pub(super) fill: Fill,
+    /// One map per component.
+    pub(super) components: Vec<BTreeMap<RowKey, Cell>>,
 }
 
-/// The last static value of each component of the view, by row id, then chunk id.
-pub(super) fn static_cells(chunks: &SegmentChunks<'_>) -> StaticCells {
-    let components = chunks.view.components();
-    let entities = by_entity(chunks);
-    let mut last: Vec<Option<((RowId, ChunkId), Cell)>> = vec![None; components.len()];
-    let statics = chunks
-        .chunks
-        .iter()
-        .enumerate()
-        .filter(|(_, c)| c.is_static());
-    for (at, chunk) in statics {
-        for &component in entities.get(chunk.entity()).into_iter().flatten() {
-            let Some(values) = chunk.component(&components[component].component) else {
-                continue;
-            };
-            for row in (0..values.len()).filter(|&row| values.is_valid(row)) {
-                let order = (chunk.row_id(row), chunk.id());
-                let cell = Cell {
-                    chunk: at,
-                    row,
-                    is_cleared: false,
-                };
-                let known = &mut last[component];
-                if known.as_ref().is_none_or(|(known, _)| *known < order) {
-                    *known = Some((order, cell));
-                }
-            }
+impl TemporalCells {
+    /// What stands in the row `key` for `component`.
+    pub(super) fn at(&self, component: usize, key: &RowKey) -> Option<&Cell> {
+        let cells = self.components.get(component)?;
+        match self.fill {
+            Fill::None => cells.get(key),
+            Fill::LatestAt => cells.range(..=key).next_back().map(|(_, cell)| cell),
         }
     }
-    let cells = last.into_iter().map(|last| last.map(|(_, cell)| cell));
-    cells.collect()
+
+    /// All that stands in the row `key`.
+    pub(super) fn of(&self, key: &RowKey) -> impl Iterator<Item = &Cell> {
+        (0..self.components.len()).filter_map(|component| self.at(component, key))
+    }
 }
 
-/// The first `limit` index values in `windows` at which there is a row, and the one after them.
-pub(super) fn row_times(
+/// What the last of several values is found by.
+pub(super) type Order = (i64, RowId, ChunkId);
+
+/// The first `limit` rows in `windows` that do not come before `from`, and the one after them.
+pub(super) fn row_keys(
     chunks: &SegmentChunks<'_>,
     statics: &StaticCells,
     windows: &[TimeRange],
+    from: RowKey,
     limit: usize,
-) -> (Vec<i64>, Option<i64>) {
-    let mut times = BTreeSet::new();
-    for_each_cell(chunks, statics, windows, |_, time, _| {
-        // Only the smallest are kept: one more than is wanted.
-        let is_kept = times.len() <= limit || times.last().is_some_and(|&last| time < last);
-        if is_kept && times.insert(time) && times.len() > limit.saturating_add(1) {
-            times.pop_last();
+) -> (Vec<RowKey>, Option<RowKey>) {
+    let needed = chunks.not_null.iter().copied();
+    let needed: Vec<usize> = needed.filter(|&at| statics[at].is_none()).collect();
+    let most = limit.saturating_add(1);
+    let mut keys: BTreeSet<RowKey> = match (chunks.samples, needed.as_slice()) {
+        (Some(samples), []) => {
+            let keys = samples.iter().copied().map(RowKey::at);
+            let keys = keys.filter(|key| *key >= from && is_within(windows, key.time));
+            keys.take(most).collect()
         }
-        is_kept
-    });
-    let next = (times.len() > limit).then(|| times.pop_last()).flatten();
-    (times.into_iter().collect(), next)
+        (None, []) => logged(chunks, statics, windows, from, |_| true, most),
+        (samples, needed) => {
+            let most = match (needed, samples) {
+                ([_], None) => most,
+                // Which of them are kept shows only when all are known.
+                _ => usize::MAX,
+            };
+            let of = |&one: &usize| logged(chunks, statics, windows, from, |at| at == one, most);
+            let mut sets = needed.iter().map(of);
+            let mut keys = sets.next().unwrap_or_default();
+            sets.for_each(|set| keys.retain(|key| set.contains(key)));
+            if let Some(samples) = samples {
+                keys.retain(|key| samples.binary_search(&key.time).is_ok());
+            }
+            keys
+        }
+    };
+    let rest = keys.iter().nth(limit).copied();
+    if let Some(rest) = rest {
+        keys.split_off(&rest);
+    }
+    (keys.into_iter().collect(), rest)
 }
 
-/// The last value of each component of the view at each index value in `windows`.
+/// The first `most` rows at which one of the wanted components has a value of its own.
+fn logged(
+    chunks: &SegmentChunks<'_>,
+    statics: &StaticCells,
+    windows: &[TimeRange],
+    from: RowKey,
+    is_wanted: impl Fn(usize) -> bool,
+    most: usize,
+) -> BTreeSet<RowKey> {
+    let mut keys = BTreeSet::new();
+    for_each_cell(chunks, statics, windows, is_wanted, |_, key, _| {
+        // Only the smallest are kept.
+        let last: Option<&RowKey> = keys.last().filter(|_| keys.len() >= most);
+        let is_later = last.is_some_and(|last| last.time < key.time);
+        if !is_later && key >= from && keys.insert(key) && keys.len() > most {
+            keys.pop_last();
+        }
+        !is_later
+    });
+    keys
+}
+
+/// The values that stand in the rows from `first` to `last`.
 pub(super) fn temporal_cells(
     chunks: &SegmentChunks<'_>,
     statics: &StaticCells,
     windows: &[TimeRange],
+    first: RowKey,
+    last: RowKey,
 ) -> TemporalCells {
-    let mut cells: TemporalCells = vec![BTreeMap::new(); chunks.view.components().len()];
+    let fill = chunks.view.fill();
+    let between = TimeRange::new(first.time, last.time);
+    let windows = match fill {
+        Fill::None => clip(windows, between),
+        // What lies between the windows may be the last before one of them.
+        Fill::LatestAt => vec![between],
+    };
+    let mut components = vec![BTreeMap::new(); chunks.view.components().len()];
     let order = |cell: &Cell| {
         let chunk = &chunks.chunks[cell.chunk];
         (chunk.row_id(cell.row), chunk.id())
     };
-    for_each_cell(chunks, statics, windows, |component, time, cell| {
-        let column: &mut BTreeMap<i64, Cell> = &mut cells[component];
-        column
-            .entry(time)
-            .and_modify(|known| {
-                if order(known) < order(&cell) {
-                    *known = cell;
-                }
-            })
-            .or_insert(cell);
-        true
-    });
-    cells
+    for_each_cell(
+        chunks,
+        statics,
+        &windows,
+        |_| true,
+        |component, key, cell| {
+            let column: &mut BTreeMap<RowKey, Cell> = &mut components[component];
+            column
+                .entry(key)
+                .and_modify(|known| {
+                    if order(known) < order(&cell) {
+                        *known = cell;
+                    }
+                })
+                .or_insert(cell);
+            true
+        },
+    );
+    if fill == Fill::LatestAt {
+        for (column, before) in components
+            .iter_mut()
+            .zip(last_before(chunks, statics, first))
+        {
+            if let Some(((time, _, _), cell)) = before {
+                // Below `first`, wherever: no row of the batch is there.
+                column.entry(RowKey::at(time)).or_insert(cell);
+            }
+        }
+    }
+    TemporalCells { fill, components }
 }
 
-/// Calls `each` with component, index value and cell for every temporal value in `windows` that no static
-/// value hides. `each` says whether values at later index values still matter.
+/// The last value of each component of the view before the row `key`.
+fn last_before(
+    chunks: &SegmentChunks<'_>,
+    statics: &StaticCells,
+    key: RowKey,
+) -> Vec<Option<(Order, Cell)>> {
+    let mut last: Vec<Option<(Order, Cell)>> = vec![None; chunks.view.components().len()];
+    let is_wanted = |component: usize| statics[component].is_none();
+    visit(chunks.view, chunks.chunks, is_wanted, |said: &Said<'_>| {
+        let found = last_said(chunks.view, said, Some(key));
+        let known = &mut last[said.component];
+        if known.map(|(order, _)| order) < found.map(|(order, _)| order) {
+            *known = found;
+        }
+    });
+    last
+}
+
+/// Calls `each` with component, row and cell for every temporal value of the wanted components in `windows` that no
+/// static value hides. `each` says whether values at later index values still matter.
 fn for_each_cell(
     chunks: &SegmentChunks<'_>,
     statics: &StaticCells,
     windows: &[TimeRange],
-    mut each: impl FnMut(usize, i64, Cell) -> bool,
+    is_wanted: impl Fn(usize) -> bool,
+    mut each: impl FnMut(usize, RowKey, Cell) -> bool,
 ) {
-    let Some(index) = chunks.view.index() else {
-        return;
-    };
-    let components = chunks.view.components();
-    let entities = by_entity(chunks);
-    for (at, chunk) in chunks.chunks.iter().enumerate() {
-        let Some(column) = chunk.timeline(&index.name) else {
-            continue;
-        };
-        let is_sorted = column.times.is_sorted();
-        let rows = rows_within(&column.times, windows, is_sorted);
-        let own = entities.get(chunk.entity()).into_iter().flatten().copied();
-        let cleared = match chunk.component(keys::CLEAR_COMPONENT) {
-            Some(_) => 0..components.len(),
-            None => 0..0,
-        };
-        let cleared = cleared.filter(|&at| components[at].entity != *chunk.entity());
-        for component in own.chain(cleared).filter(|&at| statics[at].is_none()) {
-            for source in sources(chunk, &components[component]) {
-                let is_cleared = matches!(source, Source::Clear { .. });
-                for row in rows.clone() {
-                    let time = column.times[row];
-                    if !is_within(windows, time) || !source.has_value(row) {
-                        continue;
-                    }
-                    let cell = Cell {
-                        chunk: at,
-                        row,
-                        is_cleared,
-                    };
-                    if !each(component, time, cell) && is_sorted {
-                        break;
-                    }
-                }
+    let is_wanted = |component: usize| statics[component].is_none() && is_wanted(component);
+    visit(chunks.view, chunks.chunks, is_wanted, |said: &Said<'_>| {
+        for row in said.rows_within(windows) {
+            let key = said.key(chunks.view, row);
+            if !is_within(windows, key.time) || !said.has_value(row) {
+                continue;
+            }
+            if !each(said.component, key, said.cell(row)) && said.is_sorted {
+                break;
             }
         }
-    }
-}
-
-/// The rows of a chunk that may lie in `windows`.
-fn rows_within(times: &[i64], windows: &[TimeRange], is_sorted: bool) -> Range<usize> {
-    match (windows.first(), windows.last()) {
-        (Some(first), Some(last)) if is_sorted => {
-            let start = times.partition_point(|time| *time < first.start);
-            let end = times.partition_point(|time| *time <= last.end);
-            start..end.max(start)
-        }
-        (Some(_), Some(_)) => 0..times.len(),
-        _ => 0..0,
-    }
+    });
 }
 
 /// Whether `time` lies in one of `windows`, which ascend.
 fn is_within(windows: &[TimeRange], time: i64) -> bool {
     let at = windows.partition_point(|window| window.end < time);
     windows.get(at).is_some_and(|window| window.contains(time))
-}
-
-/// What a chunk has to say about a component.
-enum Source<'a> {
-    /// Values.
-    Values(&'a ListArray),
-    /// Clears of the entity, or of one above it: those count only where they are recursive.
-    Clear {
-        flags: &'a ListArray,
-        is_above: bool,
-    },
-}
-
-impl Source<'_> {
-    fn has_value(&self, row: usize) -> bool {
-        match self {
-            Self::Values(values) => values.is_valid(row),
-            Self::Clear { flags, is_above } => {
-                flags.is_valid(row) && (!is_above || is_recursive(flags, row))
-            }
-        }
-    }
-}
-
-fn sources<'a>(chunk: &'a Chunk, wanted: &ComponentColumn) -> impl Iterator<Item = Source<'a>> {
-    let is_own = *chunk.entity() == wanted.entity;
-    let values = is_own.then(|| chunk.component(&wanted.component)).flatten();
-    let reaches = wanted.entity.is_within(chunk.entity());
-    let flags = reaches
-        .then(|| chunk.component(keys::CLEAR_COMPONENT))
-        .flatten();
-    let clear = flags.map(|flags| Source::Clear {
-        flags,
-        is_above: !is_own,
-    });
-    values.map(Source::Values).into_iter().chain(clear)
-}
-
-fn is_recursive(flags: &ListArray, row: usize) -> bool {
-    let value = flags.value(row);
-    value
-        .as_boolean_opt()
-        .is_some_and(|flags| flags.iter().any(|flag| flag == Some(true)))
 }

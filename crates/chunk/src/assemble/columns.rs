@@ -1,6 +1,7 @@
 //! From cells to arrays: one gather per column.
 
 mod joint;
+mod plain;
 #[cfg(test)]
 mod tests;
 
@@ -16,32 +17,38 @@ use arrow::datatypes::{DataType, SchemaRef};
 use arrow::error::ArrowError;
 use segue_error::{Error, ErrorCode, Result};
 
-use super::{Cell, SegmentChunks, StaticCells, TemporalCells, size};
-use crate::model::{Chunk, Timeline};
+use super::cells::TemporalCells;
+use super::{Cell, RowKey, SegmentChunks, StaticCells, size};
+use crate::model::{Chunk, RowIds, Timeline};
 use crate::schema::ComponentColumn;
+use crate::view::ViewColumn;
 
-/// The rows at `times`.
+/// The rows `keys`.
 pub(super) fn temporal(
     chunks: &SegmentChunks<'_>,
-    times: &[i64],
+    keys: &[RowKey],
     statics: &StaticCells,
     cells: &TemporalCells,
 ) -> Result<RecordBatch> {
-    let rows = times.len();
+    let rows = keys.len();
     build(chunks, rows, |column| match column {
-        Column::Timeline(timeline) if chunks.view.index() == Some(timeline) => {
-            time_array(timeline, times.iter().map(|&time| Some(time)))
+        ViewColumn::Segment => Ok(segment(chunks, rows)),
+        ViewColumn::Timeline(timeline) if chunks.view.index() == Some(timeline) => {
+            time_array(timeline, keys.iter().map(|key| Some(key.time)))
         }
-        Column::Timeline(timeline) => {
-            let largest = |time| largest(chunks, cells, timeline, time);
-            time_array(timeline, times.iter().map(largest))
+        ViewColumn::Timeline(timeline) => {
+            let largest = |key| largest(chunks, cells, timeline, key);
+            time_array(timeline, keys.iter().map(largest))
         }
-        Column::Component(at, component) => {
-            let picked = times.iter().map(|time| {
-                let own = cells.get(at).and_then(|column| column.get(time));
-                statics[at].as_ref().or(own).copied()
-            });
-            gather(chunks, component, picked)
+        ViewColumn::RowId => {
+            let ids: RowIds = keys.iter().map(|key| key.row_id).collect();
+            Ok(Arc::new(ids.0))
+        }
+        ViewColumn::Component(at) => {
+            let picked = keys
+                .iter()
+                .map(|key| statics[at].as_ref().or_else(|| cells.at(at, key)).copied());
+            component(chunks, at, picked)
         }
     })
 }
@@ -49,63 +56,64 @@ pub(super) fn temporal(
 /// The row of static values, if there is any.
 pub(super) fn static_row(chunks: &SegmentChunks<'_>, statics: &StaticCells) -> Result<RecordBatch> {
     size::check_static_row(chunks, statics)?;
-    let rows = usize::from(statics.iter().any(Option::is_some));
+    let has_all = chunks.not_null.iter().all(|&at| statics[at].is_some());
+    let rows = usize::from(has_all && statics.iter().any(Option::is_some));
     build(chunks, rows, |column| match column {
-        Column::Timeline(timeline) => Ok(new_null_array(&timeline.kind.data_type(), rows)),
-        Column::Component(at, component) => gather(
-            chunks,
-            component,
-            statics[at..=at].iter().copied().take(rows),
-        ),
+        ViewColumn::Segment => Ok(segment(chunks, rows)),
+        ViewColumn::Timeline(timeline) => Ok(new_null_array(&timeline.kind.data_type(), rows)),
+        // Rows have ids only by an index.
+        ViewColumn::RowId => Ok(new_null_array(&DataType::FixedSizeBinary(16), rows)),
+        ViewColumn::Component(at) => {
+            component(chunks, at, statics[at..=at].iter().copied().take(rows))
+        }
     })
-}
-
-/// A column other than the segment id.
-enum Column<'a> {
-    Timeline(&'a Timeline),
-    Component(usize, &'a ComponentColumn),
 }
 
 fn build(
     chunks: &SegmentChunks<'_>,
     rows: usize,
-    mut make: impl FnMut(Column<'_>) -> Result<ArrayRef>,
+    mut make: impl FnMut(ViewColumn<'_>) -> Result<ArrayRef>,
 ) -> Result<RecordBatch> {
     let view = chunks.view;
-    let timelines = view.timelines();
-    let arrays = chunks.projection.iter().map(|&position| {
-        if position == 0 {
-            let id = chunks.segment.as_str();
-            let ids = StringArray::from_iter_values(std::iter::repeat_n(id, rows));
-            return Ok(Arc::new(ids) as ArrayRef);
-        }
-        match timelines.get(position - 1) {
-            Some(timeline) => make(Column::Timeline(timeline)),
-            None => {
-                let at = position - 1 - timelines.len();
-                make(Column::Component(at, &view.components()[at]))
-            }
-        }
-    });
-    let arrays = arrays.collect::<Result<Vec<_>>>()?;
+    let columns = chunks.projection.iter();
+    let columns = columns.filter_map(|&position| view.column(position));
+    let arrays = columns.map(&mut make).collect::<Result<Vec<_>>>()?;
     let schema: SchemaRef = Arc::new(view.schema().project(chunks.projection).map_err(internal)?);
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(schema, arrays, &options).map_err(internal)
 }
 
-/// The largest value of `timeline` among the cells at index value `time`.
+fn segment(chunks: &SegmentChunks<'_>, rows: usize) -> ArrayRef {
+    let id = chunks.segment.as_str();
+    Arc::new(StringArray::from_iter_values(std::iter::repeat_n(id, rows)))
+}
+
+/// The column of the component at position `at`, from the given cells.
+fn component(
+    chunks: &SegmentChunks<'_>,
+    at: usize,
+    cells: impl Iterator<Item = Option<Cell>>,
+) -> Result<ArrayRef> {
+    let column = &chunks.view.components()[at];
+    let lists = gather(chunks, column, cells)?;
+    match chunks.view.is_unnested(at) {
+        true => plain::values(chunks, column, &lists),
+        false => Ok(lists),
+    }
+}
+
+/// The largest value of `timeline` among the cells of the row `key`.
 fn largest(
     chunks: &SegmentChunks<'_>,
     cells: &TemporalCells,
     timeline: &Timeline,
-    time: &i64,
+    key: &RowKey,
 ) -> Option<i64> {
     let of_cell = |cell: &Cell| {
         let column = chunks.chunks[cell.chunk].timeline(&timeline.name)?;
         column.times.get(cell.row).copied()
     };
-    let at_time = cells.iter().filter_map(|column| column.get(time));
-    at_time.filter_map(of_cell).max()
+    cells.of(key).filter_map(of_cell).max()
 }
 
 fn time_array(timeline: &Timeline, times: impl Iterator<Item = Option<i64>>) -> Result<ArrayRef> {

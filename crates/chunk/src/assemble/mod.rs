@@ -5,27 +5,32 @@
 //! value at a time, and is what a faster one is compared with.
 //!
 //! The cell rule: the value of a component at an index value is the last non-null one there, by row id,
-//! then chunk id. A static value hides all temporal ones and stands on every row. Clear writes an empty
-//! list to every component of its entity, and of the entities below when it is recursive. A row exists
-//! where some component of the view has a value of its own. A column of another timeline holds the largest
-//! of its values among the cells of the row.
+//! then chunk id; with fill, the last one there or before. A static value hides all temporal ones and stands on
+//! every row. Clear writes an empty list to every component of its entity, and of the entities below when it is
+//! recursive. A row exists where some component of the view has a value of its own, or where a row is asked for.
+//! A column of another timeline holds the largest of its values among the cells of the row.
+//!
+//! Where all duplicates are read, rows are told apart by row id as well: what is said above of an index value
+//! is then true of an index value and a row id.
 
+mod carry;
 mod cells;
 mod columns;
 mod size;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use segue_error::Result;
 
-use crate::model::{Chunk, SegmentId, TimeRange};
+use crate::model::{Chunk, RowId, SegmentId, TimeRange};
 use crate::view::View;
 
-/// Chunks of one segment, and which columns of which view are wanted of them.
+pub use carry::Carry;
+
+/// Chunks of one segment, and which rows and columns of which view are wanted of them.
 #[derive(Clone, Copy, Debug)]
 pub struct SegmentChunks<'a> {
     /// The view.
@@ -34,8 +39,33 @@ pub struct SegmentChunks<'a> {
     pub projection: &'a [usize],
     /// The segment.
     pub segment: &'a SegmentId,
-    /// Its chunks: all static ones, and all with a value in the windows that are assembled.
+    /// Its chunks: all static ones, all with a value in the windows that are assembled, and with fill those with the
+    /// last values before.
     pub chunks: &'a [Arc<Chunk>],
+    /// The index values at which there is a row, ascending; `None` for those at which something is.
+    pub samples: Option<&'a [i64]>,
+    /// Components, as positions among those of the view, without which there is no row: each has a static value or
+    /// one of the row's own.
+    pub not_null: &'a [usize],
+}
+
+impl<'a> SegmentChunks<'a> {
+    /// The columns `projection` of all rows of a segment at which something is.
+    pub fn new(
+        view: &'a View,
+        projection: &'a [usize],
+        segment: &'a SegmentId,
+        chunks: &'a [Arc<Chunk>],
+    ) -> Self {
+        Self {
+            view,
+            projection,
+            segment,
+            chunks,
+            samples: None,
+            not_null: &[],
+        }
+    }
 }
 
 /// How large a batch may get.
@@ -47,17 +77,39 @@ pub struct Limits {
     pub bytes: usize,
 }
 
+/// Where a row stands among those of its segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RowKey {
+    /// Its index value.
+    pub time: i64,
+    /// Its row id where all duplicates are read, else zero.
+    pub row_id: RowId,
+}
+
+impl RowKey {
+    /// The first row there can be.
+    pub const MIN: Self = Self::at(i64::MIN);
+
+    /// The first row there can be at an index value.
+    pub const fn at(time: i64) -> Self {
+        Self {
+            time,
+            row_id: RowId::from_parts(0, 0),
+        }
+    }
+}
+
 /// Rows of some windows, as far as the limits let them fit.
 #[derive(Clone, Debug)]
 pub struct Assembled {
-    /// The rows, ascending by index value. May have none.
+    /// The rows, ascending. May have none.
     pub batch: RecordBatch,
-    /// The index value of the first row that was left out; `None` when the windows are done.
-    pub next: Option<i64>,
+    /// The first row that was left out; `None` when the windows are done.
+    pub next: Option<RowKey>,
 }
 
-/// Assembles the rows in `windows` (ascending, apart), the first ones when the limits do not let all of
-/// them fit.
+/// Assembles the rows in `windows` (ascending, apart) that do not come before `from`, the first ones when the
+/// limits do not let all of them fit.
 ///
 /// At least one row is taken if there is any, so that a caller that goes on at [`Assembled::next`] always
 /// comes to an end. The view must have an index. `batch_too_large` when a single row cannot be held in an
@@ -65,19 +117,19 @@ pub struct Assembled {
 pub fn assemble(
     chunks: &SegmentChunks<'_>,
     windows: &[TimeRange],
+    from: RowKey,
     limits: Limits,
 ) -> Result<Assembled> {
     let statics = cells::static_cells(chunks);
-    let (times, next) = cells::row_times(chunks, &statics, windows, limits.rows.max(1));
-    let (Some(&first), Some(&last)) = (times.first(), times.last()) else {
-        let batch = columns::temporal(chunks, &times, &statics, &TemporalCells::new())?;
+    let (keys, next) = cells::row_keys(chunks, &statics, windows, from, limits.rows.max(1));
+    let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else {
+        let batch = columns::temporal(chunks, &keys, &statics, &cells::TemporalCells::default())?;
         return Ok(Assembled { batch, next: None });
     };
-    let taken = clip(windows, TimeRange::new(first, last));
-    let cells = cells::temporal_cells(chunks, &statics, &taken);
-    let fitting = size::rows_that_fit(chunks, &times, &statics, &cells, limits.bytes)?;
-    let next = times.get(fitting).copied().or(next);
-    let batch = columns::temporal(chunks, &times[..fitting], &statics, &cells)?;
+    let cells = cells::temporal_cells(chunks, &statics, windows, first, last);
+    let fitting = size::rows_that_fit(chunks, &keys, &statics, &cells, limits.bytes)?;
+    let next = keys.get(fitting).copied().or(next);
+    let batch = columns::temporal(chunks, &keys[..fitting], &statics, &cells)?;
     Ok(Assembled { batch, next })
 }
 
@@ -87,7 +139,8 @@ pub fn clip(windows: &[TimeRange], range: TimeRange) -> Vec<TimeRange> {
     within.filter(|window| !window.is_empty()).collect()
 }
 
-/// Assembles the one row of static values of a segment; no row when it has none in the view.
+/// Assembles the one row of static values of a segment; no row when it has none in the view, or lacks one without
+/// which there is none.
 pub fn assemble_static(chunks: &SegmentChunks<'_>) -> Result<RecordBatch> {
     let statics = cells::static_cells(chunks);
     columns::static_row(chunks, &statics)
@@ -106,6 +159,3 @@ struct Cell {
 
 /// The static value of each component of the view, where there is one.
 type StaticCells = Vec<Option<Cell>>;
-
-/// The temporal values of each component of the view, by index value.
-type TemporalCells = Vec<BTreeMap<i64, Cell>>;

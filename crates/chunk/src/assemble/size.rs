@@ -7,17 +7,19 @@ use arrow::buffer::ScalarBuffer;
 use arrow::datatypes::DataType;
 use segue_error::{Error, ErrorCode, Result};
 
-use super::{Cell, SegmentChunks, StaticCells, TemporalCells};
+use super::cells::TemporalCells;
+use super::{Cell, RowKey, SegmentChunks, StaticCells};
+use crate::view::ViewColumn;
 
 /// Most bytes of a batch, and so of each of its columns: list offsets are 32 bit.
 const MOST_COLUMN_BYTES: usize = i32::MAX as usize;
 
-/// How many of the rows at `times` stay within `limit` bytes: at least one.
+/// How many of the rows `keys` stay within `limit` bytes: at least one.
 ///
 /// `batch_too_large` when the values of a single row are together larger than a column can be.
 pub(super) fn rows_that_fit(
     chunks: &SegmentChunks<'_>,
-    times: &[i64],
+    keys: &[RowKey],
     statics: &StaticCells,
     cells: &TemporalCells,
     limit: usize,
@@ -31,13 +33,14 @@ pub(super) fn rows_that_fit(
     };
     let static_bytes = sizes.statics(&wanted, statics);
     let mut total = 0usize;
-    for (row, time) in times.iter().enumerate() {
+    for (row, key) in keys.iter().enumerate() {
         let own = wanted
             .iter()
             .filter(|&&at| statics[at].is_none())
-            .filter_map(|&at| Some(sizes.cell(at, cells[at].get(time)?)))
+            .filter_map(|&at| Some(sizes.cell(at, cells.at(at, key)?)))
             .fold(static_bytes, usize::saturating_add);
         if own > MOST_COLUMN_BYTES {
+            let time = key.time;
             return Err(too_large(
                 chunks,
                 format_args!(" at index value {time}"),
@@ -49,7 +52,7 @@ pub(super) fn rows_that_fit(
             return Ok(row);
         }
     }
-    Ok(times.len())
+    Ok(keys.len())
 }
 
 /// Checks that the row of static values is not larger than a column can be; else `batch_too_large`.
@@ -68,11 +71,13 @@ pub(super) fn check_static_row(chunks: &SegmentChunks<'_>, statics: &StaticCells
 
 /// Positions of the wanted components in the view.
 fn wanted(chunks: &SegmentChunks<'_>) -> Vec<usize> {
-    let before_components = 1 + chunks.view.timelines().len();
-    let positions = chunks.projection.iter();
-    positions
-        .filter_map(|position| position.checked_sub(before_components))
-        .collect()
+    let columns = chunks.projection.iter();
+    let columns = columns.filter_map(|&position| chunks.view.column(position));
+    let components = columns.filter_map(|column| match column {
+        ViewColumn::Component(at) => Some(at),
+        _ => None,
+    });
+    components.collect()
 }
 
 /// Sizes of cells.

@@ -15,7 +15,7 @@ use crate::schema::keys;
 use crate::source::{Compression, EncodedChunk};
 
 /// Version of the chunk encoding that is written.
-const WRITTEN_VERSION: &str = "0.1.3";
+pub(crate) const WRITTEN_VERSION: &str = "0.1.3";
 
 /// A stream of the one batch `batch`.
 ///

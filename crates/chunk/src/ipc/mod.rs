@@ -17,6 +17,6 @@ pub(crate) mod tests;
 mod types;
 
 pub(crate) use compression::decompress;
-pub(crate) use encode::{write_batch, write_schema};
+pub(crate) use encode::{WRITTEN_VERSION, write_batch, write_schema};
 pub(crate) use error::{IpcError, IpcErrorKind};
 pub(crate) use framing::{read_batch, read_plain_batch, read_schema};

@@ -7,6 +7,7 @@ mod contents;
 mod dataset;
 mod fetch;
 mod key;
+pub mod latest;
 mod listing;
 mod manifest;
 mod merge;

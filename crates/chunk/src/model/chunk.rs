@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayData, AsArray, FixedSizeBinaryArray, ListArray};
+use arrow::array::{Array, ArrayData, AsArray, FixedSizeBinaryArray, ListArray, UInt64Array};
 use arrow::buffer::ScalarBuffer;
+use arrow::compute::take;
 use segue_error::{Error, ErrorCode, Result};
 
 use super::{ChunkId, EntityPath, RowId, SegmentId, Timeline};
@@ -159,6 +160,38 @@ impl Chunk {
     /// The parts, to change or encode.
     pub fn into_parts(self) -> ChunkParts {
         self.0
+    }
+
+    /// A copy of the given rows, in that order, each less than [`Self::num_rows`].
+    pub fn take(&self, rows: &[usize]) -> Result<Self> {
+        let indices = UInt64Array::from_iter_values(rows.iter().map(|&row| row as u64));
+        let copy = |array: &dyn Array| {
+            take(array, &indices, None).map_err(|error| {
+                let (id, segment) = (self.id(), self.segment());
+                let message = format!(
+                    "arrow could not copy rows of chunk {id} of segment '{segment}': {error}"
+                );
+                Error::new(ErrorCode::Internal, "chunk.take", message).with_source(error)
+            })
+        };
+        let timelines = self.0.timelines.iter().map(|column| TimeColumn {
+            timeline: column.timeline.clone(),
+            times: rows.iter().map(|&row| column.times[row]).collect(),
+        });
+        let components = self.0.components.iter().map(|column| {
+            Ok(ComponentValues {
+                component: Arc::clone(&column.component),
+                values: copy(&column.values)?.as_list().clone(),
+            })
+        });
+        Self::try_new(ChunkParts {
+            id: self.0.id,
+            segment: self.0.segment.clone(),
+            entity: self.0.entity.clone(),
+            row_ids: copy(&self.0.row_ids)?.as_fixed_size_binary().clone(),
+            timelines: timelines.collect(),
+            components: components.collect::<Result<_>>()?,
+        })
     }
 
     /// Bytes of memory behind the chunk's arrays; a buffer that several columns share counts once.

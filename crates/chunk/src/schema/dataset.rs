@@ -42,18 +42,11 @@ impl DatasetSchema {
 
     /// The schema as catalogs state it: row id, timelines, components, each with its metadata.
     pub fn to_arrow(&self) -> Schema {
-        let metadata = [
-            (keys::KIND, "control"),
-            ("ARROW:extension:name", "rerun.datatypes.TUID"),
-            ("ARROW:extension:metadata", r#"{"namespace":"row"}"#),
-        ];
-        let metadata = metadata.map(|(key, value)| (key.to_owned(), value.to_owned()));
-        let row_id = Field::new(keys::ROW_ID_COLUMN, DataType::FixedSizeBinary(16), false);
+        let row_id = row_id_field(keys::ROW_ID_COLUMN);
         let timelines = self.timelines.iter().map(|timeline| timeline.field(true));
         let components = self.components.iter().map(ComponentColumn::field);
-        let row_id = [row_id.with_metadata(metadata.into())].into_iter();
-        let fields: Vec<Field> = row_id.chain(timelines).chain(components).collect();
-        Schema::new(fields)
+        let fields = std::iter::once(row_id).chain(timelines).chain(components);
+        Schema::new(fields.collect::<Vec<_>>())
     }
 
     /// The timeline called `name`.
@@ -149,6 +142,17 @@ impl SchemaMerger {
             components,
         }
     }
+}
+
+/// The field of a column `name` of row ids.
+pub(crate) fn row_id_field(name: &str) -> Field {
+    let metadata = [
+        (keys::KIND, "control"),
+        ("ARROW:extension:name", "rerun.datatypes.TUID"),
+        ("ARROW:extension:metadata", r#"{"namespace":"row"}"#),
+    ];
+    let metadata = metadata.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    Field::new(name, DataType::FixedSizeBinary(16), false).with_metadata(metadata.into())
 }
 
 /// The timeline that an index field describes.

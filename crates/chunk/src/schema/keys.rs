@@ -35,5 +35,7 @@ pub const SORBET_VERSION: &str = "sorbet:version";
 pub const ROW_ID_COLUMN: &str = "rerun.controls.RowId";
 /// Component by which Clear says whether it reaches the entities below, too.
 pub const CLEAR_COMPONENT: &str = "Clear:is_recursive";
+/// Name of the table column that holds the row ids, where there is one.
+pub const ROW_ID_TABLE_COLUMN: &str = "rerun_row_id";
 /// Name of the table column that holds the segment.
 pub const SEGMENT_ID_COLUMN: &str = "rerun_segment_id";

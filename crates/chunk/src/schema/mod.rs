@@ -11,4 +11,4 @@ mod tests;
 
 pub use column::ComponentColumn;
 pub use dataset::{DatasetSchema, SchemaMerger};
-pub(crate) use dataset::{timeline, widen};
+pub(crate) use dataset::{row_id_field, timeline, widen};

@@ -45,7 +45,11 @@ pub(crate) fn properties(schema: &DatasetSchema) -> Result<View> {
         timelines: Vec::new(),
         components: schema.components.clone(),
     };
-    View::resolve(&statics, None, &Contents::parse(["/__properties/**"])?)
+    View::resolve(
+        &statics,
+        None,
+        &Contents::parse(["/__properties/**"])?.into(),
+    )
 }
 
 /// The table of `rows`, which are the segments of a dataset with the columns `schema`.
@@ -121,12 +125,13 @@ fn property_columns(schema: &DatasetSchema, rows: &[SegmentRow]) -> Result<Vec<C
         return Ok(Vec::new());
     }
     let values = rows.iter().map(|row| {
-        assemble_static(&SegmentChunks {
-            view: &view,
-            projection: &projection,
-            segment: &row.segment,
-            chunks: &row.properties,
-        })
+        let chunks = &row.properties;
+        assemble_static(&SegmentChunks::new(
+            &view,
+            &projection,
+            &row.segment,
+            chunks,
+        ))
     });
     let values = values.collect::<Result<Vec<RecordBatch>>>()?;
     let columns = view.components().iter().enumerate();

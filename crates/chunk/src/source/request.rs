@@ -1,9 +1,9 @@
 //! What a reader asks a source to plan.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::{ComponentName, EntityPath, SegmentId, TimeRange};
+use crate::model::{ComponentName, EntityPath, Fill, SegmentId, TimeRange};
 
 /// Asks for the chunks of a dataset that a read needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,11 +32,48 @@ pub struct EntitySelection {
 pub enum TimeSelection {
     /// Static chunks only.
     Static,
-    /// Chunks with the timeline `index` that may have a value in `range`.
+    /// Chunks with the timeline `index` that may have a value in `range`; to fill, also those that may have the last
+    /// value of a component before it.
     Index {
         /// Name of the timeline.
         index: Arc<str>,
         /// Values of interest.
         range: TimeRange,
+        /// Whether what is before the range counts.
+        fill: Fill,
     },
+    /// Chunks with the timeline `index` that may have a value at one of the index values that are given for their
+    /// segment; to fill, also those that may have the last value of a component before one.
+    ///
+    /// Segments without index values are not read, whatever [`PlanRequest::segments`] says.
+    Samples {
+        /// Name of the timeline.
+        index: Arc<str>,
+        /// Of each segment the values of interest, ascending, at least one.
+        values: Arc<BTreeMap<SegmentId, Vec<i64>>>,
+        /// Whether what is before them counts.
+        fill: Fill,
+    },
+}
+
+impl TimeSelection {
+    /// The timeline by which chunks are chosen.
+    pub fn index(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Static => None,
+            Self::Index { index, .. } | Self::Samples { index, .. } => Some(index),
+        }
+    }
+}
+
+impl PlanRequest {
+    /// Whether chunks of `segment` may be among those that are asked for.
+    pub fn wants(&self, segment: &SegmentId) -> bool {
+        let has_values = match &self.time {
+            TimeSelection::Samples { values, .. } => values.contains_key(segment),
+            TimeSelection::Static | TimeSelection::Index { .. } => true,
+        };
+        let named = self.segments.as_ref();
+        has_values && named.is_none_or(|named| named.contains(segment))
+    }
 }

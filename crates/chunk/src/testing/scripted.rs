@@ -1,6 +1,7 @@
 //! A source whose every move is written down beforehand.
 
 mod counters;
+mod needs;
 mod script;
 
 use std::collections::{BTreeMap, HashSet};
@@ -14,13 +15,12 @@ use segue_error::{Error, ErrorCode, Result};
 use crate::model::{Chunk, SegmentId, TimeRange};
 use crate::schema::DatasetSchema;
 use crate::segments::{SegmentRow, segment_table};
-use crate::source::{
-    ChunkInfo, ChunkSource, ChunkStream, Compression, EncodedChunk, PlanRequest, TimeSelection,
-};
+use crate::source::{ChunkInfo, ChunkSource, ChunkStream, Compression, EncodedChunk, PlanRequest};
 
 use super::schema_of;
 use counters::Counters;
 pub use counters::{Counts, Gate};
+pub(super) use needs::is_needed;
 use script::Delivery;
 pub use script::{Announced, Fault, Order};
 
@@ -188,12 +188,12 @@ impl ChunkSource for ScriptedSource {
         self.counters.change(|counts| counts.plans += 1);
         self.failure(Fault::of_plan)?;
         let mut named = HashSet::new();
-        let mut infos: Vec<ChunkInfo> = self
-            .find(&request.dataset)?
-            .stored
+        let stored = &self.find(&request.dataset)?.stored;
+        let all = stored.iter().map(|stored| &stored.chunk);
+        let mut infos: Vec<ChunkInfo> = stored
             .iter()
             .enumerate()
-            .filter(|(_, stored)| is_needed(&stored.chunk, request))
+            .filter(|(_, stored)| is_needed(&stored.chunk, request, all.clone()))
             .map(|(position, stored)| stored.info(position, request, self.announced))
             .filter(|info| named.insert((info.segment.clone(), info.id)))
             .collect();
@@ -257,13 +257,9 @@ impl Stored {
     }
 
     fn info(&self, position: usize, request: &PlanRequest, announced: Announced) -> ChunkInfo {
-        let bounds = match &request.time {
-            TimeSelection::Static => None,
-            TimeSelection::Index { index, .. } => self
-                .chunk
-                .timeline(index)
-                .and_then(|column| column.bounds()),
-        };
+        let index = request.time.index();
+        let column = index.and_then(|index| self.chunk.timeline(index));
+        let bounds = column.and_then(|column| column.bounds());
         ChunkInfo {
             id: self.chunk.id(),
             segment: self.chunk.segment().clone(),
@@ -287,24 +283,6 @@ fn encode(chunk: &Chunk, compression: Compression) -> EncodedChunk {
 /// The position that a key names.
 fn position(key: &[u8]) -> Option<usize> {
     usize::try_from(u64::from_be_bytes(key.try_into().ok()?)).ok()
-}
-
-/// Whether an answer to `request` needs `chunk`. Exact: names no chunk without a row in the range.
-pub(super) fn is_needed(chunk: &Chunk, request: &PlanRequest) -> bool {
-    let segments = request.segments.as_ref();
-    let in_segment = segments.is_none_or(|wanted| wanted.contains(chunk.segment()));
-    let in_entity = request.entities.iter().any(|selection| {
-        let mut components = selection.components.iter();
-        selection.entity == *chunk.entity()
-            && components.any(|name| chunk.component(name).is_some())
-    });
-    let in_time = match &request.time {
-        TimeSelection::Static => false,
-        TimeSelection::Index { index, range } => chunk
-            .timeline(index)
-            .is_some_and(|column| column.times.iter().any(|&time| range.contains(time))),
-    };
-    in_segment && in_entity && (chunk.is_static() || in_time)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use futures::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use segue_chunk::testing::recording::without_footer;
 use segue_chunk::testing::{ChunkBuilder, RecordingWriter};
 use segue_chunk::{
-    Chunk, ChunkInfo, ChunkSource, LocalSource, SegmentId, TimeKind, TimeRange, TimeSelection,
+    Chunk, ChunkInfo, ChunkSource, Fill, LocalSource, SegmentId, TimeKind, TimeRange, TimeSelection,
 };
 use segue_error::{ErrorCode, Result};
 
@@ -342,6 +342,7 @@ fn a_plan_has_what_the_request_selects() {
     let range = |start, end| TimeSelection::Index {
         index: "frame".into(),
         range: TimeRange::new(start, end),
+        fill: Fill::None,
     };
     assert_eq!(select(&|_| {}), [1, 2, 3, 4]);
     assert_eq!(select(&|r| r.time = TimeSelection::Static), [3]);

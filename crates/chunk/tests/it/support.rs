@@ -10,8 +10,8 @@ use arrow::array::Array;
 use futures::TryStreamExt as _;
 use segue_chunk::rrd::ReadAt;
 use segue_chunk::{
-    Chunk, ChunkDecoder, ChunkId, ChunkSource, Contents, DatasetSchema, EntitySelection,
-    LocalSource, PlanRequest, SegmentId, TimeRange, TimeSelection, View,
+    Chunk, ChunkDecoder, ChunkId, ChunkSource, DatasetSchema, EntitySelection, Fill, LocalSource,
+    PlanRequest, SegmentId, TimeRange, TimeSelection, View, ViewOptions,
 };
 use segue_error::Result;
 
@@ -75,6 +75,7 @@ pub(crate) fn request(schema: &DatasetSchema, index: Option<&str>) -> PlanReques
             Some(index) => TimeSelection::Index {
                 index: index.into(),
                 range: TimeRange::ALL,
+                fill: Fill::None,
             },
         },
     }
@@ -83,7 +84,7 @@ pub(crate) fn request(schema: &DatasetSchema, index: Option<&str>) -> PlanReques
 /// All chunks of the dataset `d` by `index`, decoded, in order.
 pub(crate) async fn read_all(source: &LocalSource, index: Option<&str>) -> Result<Vec<Chunk>> {
     let schema = source.schema("d").await?;
-    View::resolve(&schema, index, &Contents::default())?;
+    View::resolve(&schema, index, &ViewOptions::default())?;
     let plan = source.plan(&request(&schema, index)).await?;
     let decoder = ChunkDecoder::new(schema, index.map(Arc::from));
     let mut encoded = source.fetch("d", plan.clone());

@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, BooleanArray, RecordBatch, StringArray};
 use arrow::datatypes::{Field, Schema};
 use segue::STATIC_TABLE;
 use segue::chunk::schema::keys;
-use segue::chunk::{Contents, View};
+use segue::chunk::{View, ViewOptions};
 
 use crate::args::SchemaArgs;
 use crate::exit::Failure;
@@ -26,7 +26,7 @@ pub(crate) async fn schema(args: SchemaArgs, desk: Desk) -> Result<(), Failure> 
         // The tables of all indexes have the same columns.
         None => dataset.timelines.first().map(|timeline| &*timeline.name),
     };
-    let view = View::resolve(&dataset, index, &Contents::default())?;
+    let view = View::resolve(&dataset, index, &ViewOptions::default())?;
     let rows = describe(view.schema())?;
     results.write_all(&rows).await
 }

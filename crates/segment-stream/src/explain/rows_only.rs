@@ -61,7 +61,7 @@ impl RowsOnly {
         }
         let contents = Contents::parse(self.kept.iter().map(EntityPath::as_str)).ok()?;
         let index = scan.view.index().map(|index| &*index.name);
-        let narrow = View::resolve(&scan.dataset_schema, index, &contents).ok()?;
+        let narrow = View::resolve(&scan.dataset_schema, index, &contents.into()).ok()?;
         // The present contents may leave out components of the entities that are kept.
         let mut columns = narrow.components().iter();
         if !columns.all(|column| scan.view.components().contains(column)) {

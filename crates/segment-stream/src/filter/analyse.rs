@@ -1,12 +1,15 @@
 //! From an expression to the rows on which it may be true, and those on which it may be false.
 
+use std::collections::BTreeSet;
+
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::{Alias, Between, InList};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use segue_chunk::TextSet;
 
 use super::operand::{Column, Operand};
-use super::{Bound, Filters, IntervalSet, Region, SegmentSet, literal};
+use super::{Bound, Filters, IntervalSet, Region, literal};
 
 /// How deep an expression is followed, chains of one operator counting once. What lies deeper is not
 /// understood.
@@ -20,7 +23,7 @@ pub(super) struct Truth {
 }
 
 impl Truth {
-    fn unknown() -> Self {
+    pub(super) fn unknown() -> Self {
         Self {
             yes: Bound::unknown(),
             no: Bound::unknown(),
@@ -35,7 +38,7 @@ impl Truth {
         }
     }
 
-    fn null() -> Self {
+    pub(super) fn null() -> Self {
         let none = Bound::exactly(Region::empty());
         Self {
             yes: none.clone(),
@@ -49,12 +52,12 @@ impl Truth {
         Self { yes, no }
     }
 
-    fn of_segments(segments: SegmentSet) -> Self {
-        Self::two_valued(Bound::exactly(Region::new(segments, IntervalSet::all())))
+    pub(super) fn of_texts(texts: TextSet) -> Self {
+        Self::two_valued(Bound::exactly(Region::new(texts, IntervalSet::all())))
     }
 
     fn of_index(index: IntervalSet) -> Self {
-        Self::two_valued(Bound::exactly(Region::new(SegmentSet::All, index)))
+        Self::two_valued(Bound::exactly(Region::new(TextSet::all(), index)))
     }
 
     fn not(self) -> Self {
@@ -64,7 +67,7 @@ impl Truth {
         }
     }
 
-    fn negated(self, negated: bool) -> Self {
+    pub(super) fn negated(self, negated: bool) -> Self {
         if negated { self.not() } else { self }
     }
 
@@ -79,6 +82,14 @@ impl Truth {
         Self {
             yes: self.yes.or(&other.yes),
             no: self.no.and(&other.no),
+        }
+    }
+
+    /// The same, of a column that may be NULL on any row.
+    fn or_null(&self) -> Self {
+        Self {
+            yes: Bound::within(self.yes.region.clone()),
+            no: Bound::within(self.no.region.clone()),
         }
     }
 
@@ -133,17 +144,28 @@ fn compare(column: Column<'_>, op: Operator, literal: &ScalarValue) -> Truth {
         };
     }
     match column {
-        Column::Segment => match (literal.try_as_str().flatten(), op) {
-            (Some(id), Eq | IsNotDistinctFrom) => Truth::of_segments(SegmentSet::one(id)),
-            (Some(id), NotEq | IsDistinctFrom) => Truth::of_segments(SegmentSet::one(id)).not(),
+        Column::Text => match (literal.try_as_str().flatten(), op) {
+            (Some(text), Eq | IsNotDistinctFrom) => Truth::of_texts(TextSet::one(text)),
+            (Some(text), NotEq | IsDistinctFrom) => Truth::of_texts(TextSet::one(text)).not(),
+            (Some(text), GtEq) => Truth::of_texts(TextSet::from_text(text)),
+            (Some(text), Lt) => Truth::of_texts(TextSet::from_text(text)).not(),
+            (Some(text), Gt) => Truth::of_texts(TextSet::after(text)),
+            (Some(text), LtEq) => Truth::of_texts(TextSet::after(text)).not(),
             _ => Truth::unknown(),
         },
-        Column::Index { kind, cast } => {
+        Column::Index {
+            is_nullable: true, ..
+        } if !is_strict(op) => Truth::unknown(),
+        Column::Index {
+            kind,
+            cast,
+            is_nullable,
+        } => {
             let split = match cast {
                 None => literal::split(kind, literal),
                 Some(cast) => literal::split_cast(kind, cast, literal),
             };
-            match (split, op) {
+            let truth = match (split, op) {
                 (Some(split), Eq | IsNotDistinctFrom) => Truth::of_index(split.equal()),
                 (Some(split), NotEq | IsDistinctFrom) => Truth::of_index(split.equal()).not(),
                 (Some(split), Lt) => Truth::of_index(split.below()),
@@ -151,6 +173,10 @@ fn compare(column: Column<'_>, op: Operator, literal: &ScalarValue) -> Truth {
                 (Some(split), Gt) => Truth::of_index(split.above()),
                 (Some(split), LtEq) => Truth::of_index(split.above()).not(),
                 _ => Truth::unknown(),
+            };
+            match is_nullable {
+                true => truth.or_null(),
+                false => truth,
             }
         }
     }
@@ -187,18 +213,42 @@ impl Filters<'_> {
             Expr::IsNull(expr) => self.is_null(expr, depth),
             Expr::IsNotNull(expr) => self.is_null(expr, depth).not(),
             Expr::BinaryExpr(binary) => self.binary(binary, expr, depth),
-            Expr::Between(between) => self.between(between),
-            Expr::InList(list) => self.in_list(list),
-            _ => Truth::unknown(),
+            Expr::Between(between) => self.or_rejecting(self.between(between), expr),
+            Expr::InList(list) => self.or_rejecting(self.in_list(list), expr),
+            Expr::Like(like) => self.or_rejecting(self.like(like), expr),
+            _ => self.or_rejecting(Truth::unknown(), expr),
+        }
+    }
+
+    /// `truth`, unless nothing is known of `expr` by it: then what follows from the columns that must have values.
+    fn or_rejecting(&self, truth: Truth, expr: &Expr) -> Truth {
+        match self.components {
+            Some(components) if truth == Truth::unknown() => components.truth(expr),
+            _ => truth,
         }
     }
 
     fn is_null(&self, expr: &Expr, depth: usize) -> Truth {
         match self.operand(expr) {
+            // Of others nothing is known but where they have values.
+            Operand::Column(Column::Index {
+                is_nullable: true, ..
+            }) => Truth::unknown(),
             // No row lacks a segment or a value of the chosen index.
             Operand::Column(_) => Truth::always().not(),
             Operand::Literal(value) => Truth::always().negated(!value.is_null()),
-            Operand::Other => self.follow(expr, depth).is_null(),
+            Operand::Other => match self.component(expr) {
+                Some(component) => {
+                    let columns = BTreeSet::from([component.position]);
+                    let rows = Region::all().with_not_null(columns);
+                    let has_value = match component.is_list {
+                        true => Bound::exactly(rows),
+                        false => Bound::within(rows),
+                    };
+                    Truth::two_valued(has_value).not()
+                }
+                None => self.follow(expr, depth).is_null(),
+            },
         }
     }
 
@@ -229,7 +279,7 @@ impl Filters<'_> {
                 {
                     Truth::null()
                 }
-                _ => Truth::unknown(),
+                _ => self.or_rejecting(Truth::unknown(), expr),
             },
         }
     }

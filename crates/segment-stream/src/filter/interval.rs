@@ -43,7 +43,6 @@ impl IntervalSet {
     }
 
     /// Whether `value` is in the set.
-    #[cfg(test)]
     pub(crate) fn contains(&self, value: i64) -> bool {
         let next = self.0.partition_point(|range| range.end < value);
         self.0.get(next).is_some_and(|range| range.contains(value))

@@ -94,6 +94,24 @@ pub(super) fn split(kind: TimeKind, literal: &ScalarValue) -> Option<Split> {
     }
 }
 
+/// The one value of an index of the given kind that equals `value`. A whole number is taken as it is, whatever the kind;
+/// a text or a date can be a timestamp.
+pub(crate) fn index_value(kind: TimeKind, value: &ScalarValue) -> Option<i64> {
+    let interval = DataType::Interval(IntervalUnit::MonthDayNano);
+    let split = match value.data_type() {
+        integer if integer.is_integer() => number(value),
+        text if text.is_string() || matches!(text, DataType::Date32 | DataType::Date64) => {
+            let cast = value.cast_to(&kind.data_type()).ok();
+            cast.filter(|_| kind == TimeKind::Timestamp)
+                .and_then(|cast| timestamp(&cast))
+        }
+        _ => split(kind, value).or_else(|| split_cast(kind, &interval, value)),
+    };
+    let equal = split?.equal();
+    let hull = equal.hull()?;
+    (hull.start == hull.end).then_some(hull.start)
+}
+
 /// Whether comparing an index after a cast to `cast` is understood.
 ///
 /// These are the casts that DataFusion adds when it compares an index with a literal of a wider type.

@@ -2,21 +2,24 @@
 //!
 //! A filter is an expression that is TRUE, FALSE or NULL on a row, and a row is asked for if it is TRUE.
 //! Analysis follows the expression from the leaves and says of each part where it may be TRUE and where
-//! it may be FALSE, each as a [`Bound`]: a [`Region`] (a set of segments times a set of index values)
-//! that holds every such row, and whether it holds no other. `NOT` swaps the two; NULL is where neither
+//! it may be FALSE, each as a [`Bound`]: a [`Region`] (a set of segments times a set of index values, and
+//! the columns that must have values) that holds every such row, and whether it holds no other. `NOT` swaps the two; NULL is where neither
 //! is. What is not understood may be anything anywhere, so that no row is ever lost.
 //!
-//! * [`IntervalSet`], [`SegmentSet`]: the axes of a region;
+//! * [`IntervalSet`], [`TextSet`](segue_chunk::TextSet): the axes of a region;
 //! * `literal`: where index values stand relative to a literal, across types and units;
 //! * `operand`: what stands on a side of a comparison;
+//! * `pattern`: what LIKE says;
+//! * `rejecting`: which columns must have values, whatever else an expression says of them;
 //! * `analyse`: the walk over the expression.
 
 mod analyse;
 mod interval;
 mod literal;
 mod operand;
+mod pattern;
 mod region;
-mod segments;
+mod rejecting;
 #[cfg(test)]
 mod tests;
 
@@ -24,14 +27,21 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use segue_chunk::TimeKind;
 
 pub(crate) use interval::IntervalSet;
+pub(crate) use literal::index_value;
 pub(crate) use region::{Bound, Region};
-pub(crate) use segments::SegmentSet;
+pub(crate) use rejecting::{Component, Components};
 
-/// Reads filters over the rows of a view.
+/// The columns that filters are read for; what is said of others is not understood.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Filters<'a> {
-    /// Name and kind of the column that rows are ordered by; `None` if they have no index.
-    index: Option<(&'a str, TimeKind)>,
+    /// Name of a column of texts that is never null: the segments of a region.
+    pub(crate) text: &'a str,
+    /// Name and kind of a column of index values: those of a region.
+    pub(crate) index: Option<(&'a str, TimeKind)>,
+    /// Whether that column may be null.
+    pub(crate) is_nullable: bool,
+    /// Columns that may be null, and of which a scan can be told that they must not be.
+    pub(crate) components: Option<&'a Components>,
 }
 
 /// What filters ask of a scan.
@@ -44,11 +54,10 @@ pub(crate) struct Analysis {
     pub(crate) pushdown: Vec<TableProviderFilterPushDown>,
 }
 
-impl<'a> Filters<'a> {
-    /// What `exprs`, all of which must be TRUE, ask of a scan of rows ordered by the column `index`.
-    pub(crate) fn analyse(index: Option<(&'a str, TimeKind)>, exprs: &[&Expr]) -> Analysis {
-        let filters = Self { index };
-        let bounds: Vec<_> = exprs.iter().map(|expr| filters.truth(expr).yes).collect();
+impl Filters<'_> {
+    /// What `exprs`, all of which must be TRUE, ask of a scan.
+    pub(crate) fn analyse(&self, exprs: &[&Expr]) -> Analysis {
+        let bounds: Vec<_> = exprs.iter().map(|expr| self.truth(expr).yes).collect();
         let region = bounds.iter().fold(Region::all(), |region, bound| {
             region.intersect(&bound.region)
         });

@@ -5,9 +5,8 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::{Alias, Cast, TryCast};
 use segue_chunk::TimeKind;
-use segue_chunk::schema::keys::SEGMENT_ID_COLUMN;
 
-use super::{Filters, literal};
+use super::{Component, Filters, literal};
 
 /// A side of a comparison.
 pub(super) enum Operand<'e> {
@@ -16,14 +15,15 @@ pub(super) enum Operand<'e> {
     Other,
 }
 
-/// A column whose comparisons are understood. It is never NULL.
+/// A column whose comparisons are understood. It is never NULL unless it says so.
 #[derive(Clone, Copy)]
 pub(super) enum Column<'e> {
-    Segment,
+    Text,
     Index {
         kind: TimeKind,
         /// The type it is cast to before it is compared.
         cast: Option<&'e DataType>,
+        is_nullable: bool,
     },
 }
 
@@ -62,8 +62,20 @@ impl Filters<'_> {
 
     fn column<'e>(&self, name: &str) -> Option<Column<'e>> {
         match self.index {
-            Some((index, kind)) if index == name => Some(Column::Index { kind, cast: None }),
-            _ => (name == SEGMENT_ID_COLUMN).then_some(Column::Segment),
+            Some((index, kind)) if index == name => Some(Column::Index {
+                kind,
+                cast: None,
+                is_nullable: self.is_nullable,
+            }),
+            _ => (name == self.text).then_some(Column::Text),
+        }
+    }
+
+    /// The component whose column `expr` is.
+    pub(super) fn component(&self, expr: &Expr) -> Option<Component> {
+        match without_aliases(expr) {
+            Expr::Column(column) => self.components?.get(&column.name),
+            _ => None,
         }
     }
 }
@@ -72,16 +84,17 @@ impl<'e> Column<'e> {
     /// The column after a cast to `to`, if comparisons are still understood.
     fn cast(self, to: &'e DataType) -> Option<Self> {
         match self {
-            Self::Segment => {
+            Self::Text => {
                 use DataType::{LargeUtf8, Utf8, Utf8View};
-                matches!(to, Utf8 | LargeUtf8 | Utf8View).then_some(Self::Segment)
+                matches!(to, Utf8 | LargeUtf8 | Utf8View).then_some(Self::Text)
             }
-            Self::Index { kind, .. } => {
-                literal::is_understood_cast(kind, to).then_some(Self::Index {
-                    kind,
-                    cast: Some(to),
-                })
-            }
+            Self::Index {
+                kind, is_nullable, ..
+            } => literal::is_understood_cast(kind, to).then_some(Self::Index {
+                kind,
+                cast: Some(to),
+                is_nullable,
+            }),
         }
     }
 }

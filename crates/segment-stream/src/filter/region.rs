@@ -1,55 +1,72 @@
 //! Boxes of segments and index values, and what is known of the rows for which something holds.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use segue_chunk::TimeRange;
+use segue_chunk::{TextSet, TimeRange};
 
-use super::{IntervalSet, SegmentSet};
+use super::IntervalSet;
 
 /// How many entries of a list are printed.
 const PRINTED: usize = 8;
 
-/// The rows of some segments at some index values. Empty on both axes if empty on one.
+/// The rows of some segments at some index values at which some columns have values. Empty on all axes if empty on one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
-    segments: SegmentSet,
+    segments: TextSet,
     index: IntervalSet,
+    /// Positions of the columns; each has a value on every row.
+    not_null: BTreeSet<usize>,
 }
 
 impl Region {
     /// The rows of `segments` whose index value is in `index`.
-    pub(crate) fn new(segments: SegmentSet, index: IntervalSet) -> Self {
+    pub(crate) fn new(segments: TextSet, index: IntervalSet) -> Self {
         if segments.is_empty() || index.is_empty() {
-            Self::empty()
-        } else {
-            Self { segments, index }
+            return Self::empty();
         }
+        Self {
+            segments,
+            index,
+            not_null: BTreeSet::new(),
+        }
+    }
+
+    /// Those of the rows on which the columns `not_null` have values, too.
+    pub(crate) fn with_not_null(mut self, not_null: BTreeSet<usize>) -> Self {
+        if !self.is_empty() {
+            self.not_null.extend(not_null);
+        }
+        self
     }
 
     /// Every row.
     pub(crate) fn all() -> Self {
-        Self {
-            segments: SegmentSet::All,
-            index: IntervalSet::all(),
-        }
+        Self::new(TextSet::all(), IntervalSet::all())
     }
 
     /// No row.
     pub(crate) fn empty() -> Self {
         Self {
-            segments: SegmentSet::empty(),
+            segments: TextSet::empty(),
             index: IntervalSet::empty(),
+            not_null: BTreeSet::new(),
         }
     }
 
     /// The segments of the rows.
-    pub(crate) fn segments(&self) -> &SegmentSet {
+    pub(crate) fn segments(&self) -> &TextSet {
         &self.segments
     }
 
     /// The index values of the rows.
     pub(crate) fn index(&self) -> &IntervalSet {
         &self.index
+    }
+
+    /// The columns that have a value on every row.
+    pub(crate) fn not_null(&self) -> &BTreeSet<usize> {
+        &self.not_null
     }
 
     /// Whether there is no row.
@@ -59,33 +76,40 @@ impl Region {
 
     /// Whether every row is in the region.
     pub(crate) fn is_all(&self) -> bool {
-        self.segments == SegmentSet::All && self.index.is_all()
+        self.segments.is_all() && self.index.is_all() && self.not_null.is_empty()
     }
 
-    /// Whether rows of `segment` at the index value `value` are in the region.
+    /// Whether the row of `segment` at the index value `value` is in the region, if the columns `nulls` are null there.
     #[cfg(test)]
-    pub(crate) fn contains(&self, segment: &segue_chunk::SegmentId, value: i64) -> bool {
-        self.segments.contains(segment) && self.index.contains(value)
+    pub(crate) fn contains(&self, segment: &str, value: i64, nulls: &BTreeSet<usize>) -> bool {
+        let has_values = self.not_null.is_disjoint(nulls);
+        self.segments.contains(segment) && self.index.contains(value) && has_values
     }
 
     /// Whether every row of `other` is in the region.
     pub(crate) fn covers(&self, other: &Self) -> bool {
-        self.segments.covers(&other.segments) && self.index.covers(&other.index)
+        let is_wider = self.not_null.is_subset(&other.not_null);
+        let covers = is_wider && self.segments.covers(&other.segments);
+        other.is_empty() || (covers && self.index.covers(&other.index))
     }
 
     /// The rows in both regions.
     pub(crate) fn intersect(&self, other: &Self) -> Self {
-        Self::new(
-            self.segments.intersect(&other.segments),
-            self.index.intersect(&other.index),
-        )
+        let segments = self.segments.intersect(&other.segments);
+        let rows = Self::new(segments, self.index.intersect(&other.index));
+        rows.with_not_null(&self.not_null | &other.not_null)
     }
 
     /// The smallest region that holds both.
     fn hull(&self, other: &Self) -> Self {
-        Self {
-            segments: self.segments.union(&other.segments),
-            index: self.index.union(&other.index),
+        match (self.is_empty(), other.is_empty()) {
+            (true, _) => other.clone(),
+            (_, true) => self.clone(),
+            (false, false) => Self {
+                segments: self.segments.union(&other.segments),
+                index: self.index.union(&other.index),
+                not_null: &self.not_null & &other.not_null,
+            },
         }
     }
 
@@ -147,6 +171,7 @@ impl Bound {
         }
         let (a, b) = (&self.region, &other.region);
         let is_a_box = a.segments == b.segments || a.index == b.index;
+        let is_a_box = is_a_box && a.not_null == b.not_null;
         let exact = is_a_box && self.exact && other.exact;
         Self {
             region: a.hull(b),
@@ -159,11 +184,17 @@ impl Bound {
         if !self.exact {
             return Self::unknown();
         }
-        let Region { segments, index } = &self.region;
-        if index.is_all() {
+        let Region {
+            segments,
+            index,
+            not_null,
+        } = &self.region;
+        if !not_null.is_empty() {
+            Self::unknown()
+        } else if index.is_all() {
             Self::exactly(Region::new(segments.complement(), IntervalSet::all()))
-        } else if *segments == SegmentSet::All {
-            Self::exactly(Region::new(SegmentSet::All, index.complement()))
+        } else if segments.is_all() {
+            Self::exactly(Region::new(TextSet::all(), index.complement()))
         } else if self.region.is_empty() {
             Self::exactly(Region::all())
         } else {
@@ -179,30 +210,26 @@ struct Shown<'a> {
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Region { segments, index } = self.region;
+        let Region {
+            segments, index, ..
+        } = self.region;
         if self.region.is_empty() {
             return f.write_str("no rows");
         }
-        if self.region.is_all() {
+        if segments.is_all() && index.is_all() {
             return f.write_str("all rows");
         }
-        match segments {
-            SegmentSet::All => {}
-            SegmentSet::Only(ids) => {
-                f.write_str("segments in [")?;
-                list(f, ids.iter(), ids.len(), ", ", |f, id| write!(f, "{id}"))?;
-                f.write_str("]")?;
-            }
-            SegmentSet::Except(ids) => {
-                f.write_str("segments not in [")?;
-                list(f, ids.iter(), ids.len(), ", ", |f, id| write!(f, "{id}"))?;
-                f.write_str("]")?;
-            }
+        let others = segments.complement();
+        if segments.is_all() {
+        } else if segments.listed().is_none() && others.listed().is_some() {
+            write!(f, "segments not in [{others}]")?;
+        } else {
+            write!(f, "segments in [{segments}]")?;
         }
         if index.is_all() {
             return Ok(());
         }
-        if *segments != SegmentSet::All {
+        if !segments.is_all() {
             f.write_str(", ")?;
         }
         write!(f, "{} in ", self.index)?;
@@ -242,15 +269,15 @@ mod tests {
     use super::*;
 
     fn rows(segments: &[&str], start: i64, end: i64) -> Region {
-        let ids = segments.iter().map(|&id| id.into()).collect();
-        Region::new(SegmentSet::Only(ids), TimeRange::new(start, end).into())
+        let ids = segments.iter().collect();
+        Region::new(ids, TimeRange::new(start, end).into())
     }
 
     #[test]
     fn regions_print_what_they_restrict() {
-        let from = Region::new(SegmentSet::All, TimeRange::new(5, i64::MAX).into());
+        let from = Region::new(TextSet::all(), TimeRange::new(5, i64::MAX).into());
         let but = Region::new(
-            SegmentSet::one("a").complement(),
+            TextSet::one("a").complement(),
             IntervalSet::from(TimeRange::new(3, 4)).complement(),
         );
         let printed = [
@@ -331,8 +358,32 @@ mod tests {
     }
 
     #[test]
+    fn what_must_have_values_adds_up_and_is_lost_in_a_union() {
+        let not_null = |columns: &[usize]| {
+            let columns = columns.iter().copied().collect();
+            Bound::exactly(Region::all().with_not_null(columns))
+        };
+        let (first, second) = (not_null(&[1]), not_null(&[2]));
+        assert_eq!(first.and(&second), not_null(&[1, 2]));
+        assert_eq!(first.or(&second), Bound::unknown());
+        assert_eq!(first.or(&not_null(&[1, 2])), first);
+        assert_eq!(first.not(), Bound::unknown());
+        let nothing = Bound::exactly(Region::empty());
+        assert_eq!(first.or(&nothing), first);
+        assert_eq!(first.and(&nothing), nothing);
+        let early = Bound::exactly(rows(&["a"], 0, 9)).and(&first);
+        let late = Bound::exactly(rows(&["a"], 10, 19)).and(&first);
+        assert_eq!(
+            early.or(&late),
+            Bound::exactly(rows(&["a"], 0, 19)).and(&first)
+        );
+        let late = Bound::exactly(rows(&["a"], 10, 19)).and(&second);
+        assert_eq!(early.or(&late), Bound::within(rows(&["a"], 0, 19)));
+    }
+
+    #[test]
     fn only_an_exact_bound_of_one_axis_has_a_complement() {
-        let frames = Bound::exactly(Region::new(SegmentSet::All, TimeRange::new(0, 9).into()));
+        let frames = Bound::exactly(Region::new(TextSet::all(), TimeRange::new(0, 9).into()));
         assert!(frames.not().exact);
         assert_eq!(frames.not().not(), frames);
         assert_eq!(Bound::exactly(rows(&["a"], 0, 9)).not(), Bound::unknown());

@@ -18,7 +18,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use segue_chunk::schema::keys;
 use segue_chunk::{
     ChunkId, ChunkInfo, ChunkSource, ComponentName, DatasetSchema, EntityPath, EntitySelection,
-    PlanRequest, SegmentId, TimeRange, TimeSelection, Timeline,
+    Fill, PlanRequest, SegmentId, TimeRange, TimeSelection, Timeline,
 };
 use segue_error::{Error, ErrorCode};
 
@@ -112,6 +112,7 @@ impl ChunksTable {
             let time = TimeSelection::Index {
                 index: Arc::clone(&timeline.name),
                 range: TimeRange::ALL,
+                fill: Fill::None,
             };
             add(self.source.plan(&request(time)).await?, Some(at));
         }

@@ -11,8 +11,8 @@ use datafusion::prelude::SessionContext;
 use futures::{StreamExt, TryStreamExt};
 use segue_chunk::testing::{Fault, Gate, ScriptedSource, schema_of};
 use segue_chunk::{
-    Chunk, ChunkDecoder, ChunkInfo, ChunkSource, Compression, Contents, PlanRequest, TimeRange,
-    TimeSelection, View,
+    Chunk, ChunkDecoder, ChunkInfo, ChunkSource, Compression, Fill, PlanRequest, TimeRange,
+    TimeSelection, View, ViewOptions,
 };
 use segue_error::ErrorCode;
 use segue_segment_stream::{Counter, Kind, SegmentStreamExec, Unit};
@@ -48,7 +48,7 @@ const PLANNED: [Counter; 3] = [
 
 /// What the planned counters of a read of everything in `source` should be.
 async fn all_of(source: &ScriptedSource, chunks: &[Chunk]) -> (Vec<ChunkInfo>, [usize; 3]) {
-    let view = View::resolve(&schema_of(chunks), Some("frame"), &Contents::default()).unwrap();
+    let view = View::resolve(&schema_of(chunks), Some("frame"), &ViewOptions::default()).unwrap();
     let request = PlanRequest {
         dataset: "d".into(),
         entities: view.entities(),
@@ -56,6 +56,7 @@ async fn all_of(source: &ScriptedSource, chunks: &[Chunk]) -> (Vec<ChunkInfo>, [
         time: TimeSelection::Index {
             index: "frame".into(),
             range: TimeRange::ALL,
+            fill: Fill::None,
         },
     };
     let infos = source.plan(&request).await.unwrap();

@@ -9,9 +9,9 @@ use datafusion::error::Result;
 use datafusion::execution::config::SessionConfig;
 use datafusion::physical_plan::{ExecutionPlan, displayable};
 use datafusion::prelude::SessionContext;
-use segue_chunk::assemble::{Limits, SegmentChunks, assemble, assemble_static};
+use segue_chunk::assemble::{Limits, RowKey, SegmentChunks, assemble, assemble_static};
 use segue_chunk::testing::{ChunkBuilder, ScriptedSource, schema_of};
-use segue_chunk::{Chunk, ChunkSource, Contents, SegmentId, TimeRange, View};
+use segue_chunk::{Chunk, ChunkSource, SegmentId, TimeRange, View, ViewOptions};
 use segue_segment_stream::{SegmentStreamOptions, SegmentStreamTable};
 
 pub(crate) const SCALAR: &str = "Scalars:scalars";
@@ -80,7 +80,7 @@ pub(crate) async fn rows(context: &SessionContext, sql: &str) -> Vec<String> {
 
 /// All rows of `chunks`, assembled at once, as a plain table.
 pub(crate) fn reference(chunks: &[Chunk], index: Option<&str>) -> MemTable {
-    let view = View::resolve(&schema_of(chunks), index, &Contents::default()).unwrap();
+    let view = View::resolve(&schema_of(chunks), index, &ViewOptions::default()).unwrap();
     let projection: Vec<usize> = (0..view.schema().fields().len()).collect();
     let mut segments: Vec<&SegmentId> = chunks.iter().map(Chunk::segment).collect();
     segments.sort();
@@ -88,18 +88,17 @@ pub(crate) fn reference(chunks: &[Chunk], index: Option<&str>) -> MemTable {
     let all = segments.into_iter().map(|segment| {
         let own = chunks.iter().filter(|chunk| chunk.segment() == segment);
         let own: Vec<Arc<Chunk>> = own.cloned().map(Arc::new).collect();
-        let chunks = SegmentChunks {
-            view: &view,
-            projection: &projection,
-            segment,
-            chunks: &own,
-        };
+        let chunks = SegmentChunks::new(&view, &projection, segment, &own);
         let limits = Limits {
             rows: usize::MAX,
             bytes: usize::MAX,
         };
         match index {
-            Some(_) => assemble(&chunks, &[TimeRange::ALL], limits).unwrap().batch,
+            Some(_) => {
+                assemble(&chunks, &[TimeRange::ALL], RowKey::MIN, limits)
+                    .unwrap()
+                    .batch
+            }
             None => assemble_static(&chunks).unwrap(),
         }
     });

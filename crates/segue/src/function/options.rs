@@ -1,43 +1,27 @@
 //! The options of the function.
 
-use segue_chunk::{Contents, SegmentId, suggestion};
+use segue_chunk::view::{Duplicates, StaticColumns, Unnest};
+use segue_chunk::{Contents, Fill, SegmentId, suggestion};
 use segue_error::{Error, ErrorCode, Result};
 use segue_segment_stream::SegmentStreamTableBuilder;
 
 use super::NAME;
 use super::value::Value;
 
-/// What an option does with its value.
-enum Effect {
-    /// Changes the table.
-    Sets(fn(SegmentStreamTableBuilder, &Value) -> Result<SegmentStreamTableBuilder>),
-    /// Nothing yet: only this value, which is what happens without it, is taken.
-    Only(&'static str),
-    /// Nothing yet, and there is no value for what happens without it.
-    NotYet,
-}
+/// Does what an option says.
+type Set = fn(SegmentStreamTableBuilder, &Value) -> Result<SegmentStreamTableBuilder>;
 
-/// An option.
-struct Spec {
-    name: &'static str,
-    effect: Effect,
-}
-
-const fn spec(name: &'static str, effect: Effect) -> Spec {
-    Spec { name, effect }
-}
-
-/// All options, in the order in which they are listed.
-const OPTIONS: [Spec; 9] = [
-    spec("contents", Effect::Sets(contents)),
-    spec("segments", Effect::Sets(segments)),
-    spec("fill", Effect::Only("none")),
-    spec("index_values", Effect::NotYet),
-    spec("static_columns", Effect::Only("both")),
-    spec("duplicates", Effect::Only("last")),
-    spec("empty_columns", Effect::Only("false")),
-    spec("tombstone_columns", Effect::Only("false")),
-    spec("unnest", Effect::Only("off")),
+/// All options and what they do, in the order in which they are listed.
+const OPTIONS: [(&str, Set); 9] = [
+    ("contents", contents),
+    ("segments", segments),
+    ("fill", fill),
+    ("index_values", index_values),
+    ("static_columns", static_columns),
+    ("duplicates", duplicates),
+    ("empty_columns", empty_columns),
+    ("tombstone_columns", tombstone_columns),
+    ("unnest", unnest),
 ];
 
 fn contents(
@@ -56,41 +40,84 @@ fn segments(
     Ok(builder.segments(ids.into_iter().map(SegmentId::from)))
 }
 
+fn fill(builder: SegmentStreamTableBuilder, value: &Value) -> Result<SegmentStreamTableBuilder> {
+    let fills = [("none", Fill::None), ("latest_at", Fill::LatestAt)];
+    Ok(builder.fill(value.one_of(&fills)?))
+}
+
+fn index_values(
+    builder: SegmentStreamTableBuilder,
+    value: &Value,
+) -> Result<SegmentStreamTableBuilder> {
+    Ok(builder.index_values(value.index_values()?))
+}
+
+fn static_columns(
+    builder: SegmentStreamTableBuilder,
+    value: &Value,
+) -> Result<SegmentStreamTableBuilder> {
+    let columns = [
+        ("both", StaticColumns::Both),
+        ("only", StaticColumns::Only),
+        ("none", StaticColumns::None),
+    ];
+    Ok(builder.static_columns(value.one_of(&columns)?))
+}
+
+fn duplicates(
+    builder: SegmentStreamTableBuilder,
+    value: &Value,
+) -> Result<SegmentStreamTableBuilder> {
+    let duplicates = [("last", Duplicates::Last), ("all", Duplicates::All)];
+    Ok(builder.duplicates(value.one_of(&duplicates)?))
+}
+
+fn empty_columns(
+    builder: SegmentStreamTableBuilder,
+    value: &Value,
+) -> Result<SegmentStreamTableBuilder> {
+    Ok(builder.empty_columns(value.boolean()?))
+}
+
+fn tombstone_columns(
+    builder: SegmentStreamTableBuilder,
+    value: &Value,
+) -> Result<SegmentStreamTableBuilder> {
+    Ok(builder.tombstone_columns(value.boolean()?))
+}
+
+/// `'off'`, `'auto'`, or a list of rules for the columns that are meant.
+fn unnest(builder: SegmentStreamTableBuilder, value: &Value) -> Result<SegmentStreamTableBuilder> {
+    let unnest = match value.is_list() {
+        true => Unnest::Selected(Contents::parse(&value.texts()?)?),
+        false => value.one_of(&[("off", Unnest::Off), ("auto", Unnest::Auto)])?,
+    };
+    Ok(builder.unnest(unnest))
+}
+
 /// Checks that there is an option `name`: `invalid_option` with the nearest names where there is none.
 pub(super) fn check(name: &str) -> Result<()> {
-    if OPTIONS.iter().any(|option| option.name == name) {
-        return Ok(());
+    find(name).map(|_| ())
+}
+
+/// Does what the option of `value` says. `invalid_option` when there is none of that name or it does not take the value.
+pub(super) fn apply(
+    builder: SegmentStreamTableBuilder,
+    value: &Value,
+) -> Result<SegmentStreamTableBuilder> {
+    find(value.name())?(builder, value)
+}
+
+fn find(name: &str) -> Result<Set> {
+    if let Some((_, set)) = OPTIONS.iter().find(|(known, _)| *known == name) {
+        return Ok(*set);
     }
-    let names = OPTIONS.map(|option| option.name);
+    let names = OPTIONS.map(|(known, _)| known);
     let hint = suggestion(name, &names);
     Err(invalid(
         name,
         format!("{NAME} has no option '{name}'{hint}"),
     ))
-}
-
-/// Does what the option of `value` says. `invalid_option` when there is none of that name or it does not take the value;
-/// `unsupported` when what it says is not done yet.
-pub(super) fn apply(
-    builder: SegmentStreamTableBuilder,
-    value: &Value,
-) -> Result<SegmentStreamTableBuilder> {
-    let name = value.name();
-    check(name)?;
-    let Some(option) = OPTIONS.iter().find(|option| option.name == name) else {
-        return Ok(builder);
-    };
-    match option.effect {
-        Effect::Sets(set) => set(builder, value),
-        Effect::Only(text) if value.is(text) => Ok(builder),
-        Effect::Only(text) => Err(not_yet(name, &format!(" with another value than {text}"))),
-        Effect::NotYet => Err(not_yet(name, "")),
-    }
-}
-
-fn not_yet(name: &str, how: &str) -> Error {
-    let message = format!("option '{name}' of {NAME} is not yet supported{how}");
-    Error::new(ErrorCode::Unsupported, "segment_stream.option", message).with_fact("option", name)
 }
 
 /// An error about the option `name`.

@@ -1,9 +1,12 @@
 //! Values of arguments.
 
+use std::collections::BTreeMap;
+
 use datafusion::arrow::array::{Array, ArrayRef};
-use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
-use segue_error::Result;
+use segue_chunk::SegmentId;
+use segue_error::{Error, Result};
+use segue_segment_stream::IndexValues;
 
 use super::NAME;
 use super::options::invalid;
@@ -25,12 +28,59 @@ impl Value {
         &self.name
     }
 
-    /// Whether it is this word: a text, or a boolean of that name.
-    pub(super) fn is(&self, word: &str) -> bool {
-        match &self.value {
-            ScalarValue::Boolean(Some(value)) => value.to_string() == word,
-            other => text_of(other) == Some(word),
+    /// Whether it is a list.
+    pub(super) fn is_list(&self) -> bool {
+        items_of(&self.value).is_some()
+    }
+
+    /// What one of the words in `meanings` means.
+    pub(super) fn one_of<T: Clone>(&self, meanings: &[(&str, T)]) -> Result<T> {
+        let word = text_of(&self.value);
+        if let Some((_, meaning)) = meanings.iter().find(|(known, _)| word == Some(known)) {
+            return Ok(meaning.clone());
         }
+        let words: Vec<String> = meanings
+            .iter()
+            .map(|(known, _)| format!("'{known}'"))
+            .collect();
+        Err(self.refused(&words.join(" or ")))
+    }
+
+    /// True or false.
+    pub(super) fn boolean(&self) -> Result<bool> {
+        match &self.value {
+            ScalarValue::Boolean(Some(value)) => Ok(*value),
+            _ => Err(self.refused("true or false")),
+        }
+    }
+
+    /// A list of values, or a map from texts to such lists.
+    pub(super) fn index_values(&self) -> Result<IndexValues> {
+        let wanted = "a list, or a map from segments to lists";
+        let values = match &self.value {
+            ScalarValue::Map(map) if map.len() == 1 && map.is_valid(0) => {
+                let entries = map.value(0);
+                let (ids, lists) = (entries.column(0), entries.column(1));
+                let segments = scalars(ids).zip(scalars(lists)).map(|(id, list)| {
+                    let values = scalars_of(&list?)?;
+                    Some((SegmentId::from(text_of(&id?)?), values))
+                });
+                let mut by_segment = BTreeMap::new();
+                for entry in segments {
+                    let (id, values) = entry.ok_or_else(|| self.refused(wanted))?;
+                    if by_segment.contains_key(&id) {
+                        let name = &self.name;
+                        let message =
+                            format!("option '{name}' of {NAME} has the segment '{id}' twice");
+                        return Err(invalid(name, message));
+                    }
+                    by_segment.insert(id, values);
+                }
+                Some(IndexValues::BySegment(by_segment))
+            }
+            list => scalars_of(list).map(IndexValues::Everywhere),
+        };
+        values.ok_or_else(|| self.refused(wanted))
     }
 
     /// A list of texts, or one text as a list of itself.
@@ -47,23 +97,23 @@ impl Value {
     }
 
     fn texts_as(&self, wanted: &str) -> Result<Vec<String>> {
-        let items = items_of(&self.value);
+        let items = scalars_of(&self.value);
         let texts = items.and_then(|items| {
-            let texts = (0..items.len()).map(|at| {
-                let item = ScalarValue::try_from_array(&items, at).ok()?;
-                text_of(&item).map(str::to_owned)
-            });
+            let texts = items.iter().map(|item| text_of(item).map(str::to_owned));
             texts.collect::<Option<Vec<_>>>()
         });
-        texts.ok_or_else(|| {
-            let (name, value) = (&self.name, &self.value);
-            let given = match value.is_null() {
-                true => "NULL".to_owned(),
-                false => format!("{value} of type {}", value.data_type()),
-            };
-            let message = format!("option '{name}' of {NAME} takes {wanted}, not {given}");
-            invalid(name, message)
-        })
+        texts.ok_or_else(|| self.refused(wanted))
+    }
+
+    fn refused(&self, wanted: &str) -> Error {
+        let (name, value) = (&self.name, &self.value);
+        let given = match (value.is_null(), text_of(value)) {
+            (true, _) => "NULL".to_owned(),
+            (false, Some(text)) => format!("'{text}'"),
+            (false, None) => format!("{value} of type {}", value.data_type()),
+        };
+        let message = format!("option '{name}' of {NAME} takes {wanted}, not {given}");
+        invalid(name, message)
     }
 }
 
@@ -74,13 +124,18 @@ pub(super) fn text_of(value: &ScalarValue) -> Option<&str> {
 
 /// The items of a list that is not null.
 fn items_of(value: &ScalarValue) -> Option<ArrayRef> {
-    let items = match value {
-        ScalarValue::List(list) if !list.is_null(0) => list.value(0),
-        ScalarValue::LargeList(list) if !list.is_null(0) => list.value(0),
-        ScalarValue::FixedSizeList(list) if !list.is_null(0) => list.value(0),
-        _ => return None,
-    };
-    // Of an empty list nothing says what it would hold.
-    let are_texts = |data_type: &DataType| data_type.is_string() || items.is_empty();
-    are_texts(items.data_type()).then(|| std::sync::Arc::clone(&items))
+    match value {
+        ScalarValue::List(list) if !list.is_null(0) => Some(list.value(0)),
+        ScalarValue::LargeList(list) if !list.is_null(0) => Some(list.value(0)),
+        ScalarValue::FixedSizeList(list) if !list.is_null(0) => Some(list.value(0)),
+        _ => None,
+    }
+}
+
+fn scalars_of(list: &ScalarValue) -> Option<Vec<ScalarValue>> {
+    scalars(&items_of(list)?).collect()
+}
+
+fn scalars(array: &ArrayRef) -> impl Iterator<Item = Option<ScalarValue>> {
+    (0..array.len()).map(|at| ScalarValue::try_from_array(array, at).ok())
 }

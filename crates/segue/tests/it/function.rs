@@ -94,7 +94,7 @@ async fn the_function_is_listed() {
 
 #[tokio::test]
 async fn a_wrong_call_says_what_is_wrong_with_it() {
-    use ErrorCode::{InvalidArgument, InvalidOption, UnknownDataset, UnknownIndex, Unsupported};
+    use ErrorCode::{InvalidArgument, InvalidOption, UnknownDataset, UnknownEntity, UnknownIndex};
     let session = session(examples()).await;
     for (arguments, code, words) in [
         (
@@ -153,39 +153,84 @@ async fn a_wrong_call_says_what_is_wrong_with_it() {
             "a/**/b",
         ),
         (
-            "'robots', 'frame_nr', fill => 'latest_at'",
-            Unsupported,
-            "'fill' of segment_stream is not yet",
+            "'robots', 'frame_nr', fill => 'latest'",
+            InvalidOption,
+            "takes 'none' or 'latest_at', not 'latest'",
         ),
         (
-            "'robots', 'frame_nr', index_values => [1]",
-            Unsupported,
-            "'index_values'",
+            "'robots', 'frame_nr', fill => true",
+            InvalidOption,
+            "'none' or 'latest_at'",
         ),
         (
-            "'robots', 'frame_nr', static_columns => 'only'",
-            Unsupported,
-            "'static_columns'",
+            "'robots', 'frame_nr', index_values => 1",
+            InvalidOption,
+            "takes a list, or a map from segments to lists, not 1",
         ),
         (
-            "'robots', 'frame_nr', duplicates => 'all'",
-            Unsupported,
-            "'duplicates'",
+            "'robots', 'frame_nr', index_values => MAP {1: [2]}",
+            InvalidOption,
+            "a map from segments to lists",
         ),
         (
-            "'robots', 'frame_nr', empty_columns => true",
-            Unsupported,
-            "'empty_columns'",
+            "'robots', 'frame_nr', index_values => [1, 2.5]",
+            InvalidArgument,
+            "2.5 is no value of the index 'frame_nr'",
         ),
         (
-            "'robots', 'frame_nr', tombstone_columns => true",
-            Unsupported,
-            "'tombstone_columns'",
+            "'robots', 'frame_nr', index_values => ['1']",
+            InvalidArgument,
+            "no value of the index",
         ),
         (
-            "'robots', 'frame_nr', unnest => 'auto'",
-            Unsupported,
-            "'unnest'",
+            "'robots', 'frame_nr', index_values => [1, NULL]",
+            InvalidArgument,
+            "NULL is no value of the index",
+        ),
+        (
+            "'robots', 'frame_nr', index_values => [1, 3, 1]",
+            InvalidArgument,
+            "1 is given twice",
+        ),
+        (
+            "'robots', NULL, index_values => [1]",
+            InvalidOption,
+            "only be given by an index",
+        ),
+        (
+            "'robots', 'frame_nr', duplicates => 'all', index_values => [1]",
+            InvalidOption,
+            "all duplicates cannot be read at them",
+        ),
+        (
+            "'robots', NULL, duplicates => 'all'",
+            InvalidOption,
+            "only be read by an index",
+        ),
+        (
+            "'robots', 'frame_nr', static_columns => 'off'",
+            InvalidOption,
+            "'both' or 'only' or 'none'",
+        ),
+        (
+            "'robots', 'frame_nr', empty_columns => 'true'",
+            InvalidOption,
+            "takes true or false",
+        ),
+        (
+            "'robots', 'frame_nr', tombstone_columns => NULL",
+            InvalidOption,
+            "takes true or false, not NULL",
+        ),
+        (
+            "'robots', 'frame_nr', unnest => 'all'",
+            InvalidOption,
+            "'off' or 'auto'",
+        ),
+        (
+            "'robots', 'frame_nr', unnest => ['/no/such']",
+            UnknownEntity,
+            "no entity '/no/such'",
         ),
         ("'robots'", InvalidArgument, "takes a dataset and an index"),
         ("", InvalidArgument, "takes a dataset and an index"),
@@ -252,7 +297,7 @@ async fn a_wrong_call_says_what_is_wrong_with_it() {
     let error = session.sql(sample).await.unwrap_err();
     assert_eq!(
         find_segue_error(&error).map(segue::Error::code),
-        Some(Unsupported)
+        Some(ErrorCode::Unsupported)
     );
     // A column of another table is no constant.
     let lateral =

@@ -9,7 +9,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use segue_chunk::{
-    ChunkInfo, ChunkSource, EncodedChunk, EntitySelection, PlanRequest, TimeRange, TimeSelection,
+    ChunkInfo, ChunkSource, EncodedChunk, EntitySelection, Fill, PlanRequest, TimeRange,
+    TimeSelection,
 };
 use segue_chunk_client::{RemoteSource, RemoteSourceBuilder, RetryPolicy};
 use segue_proto::cloud::rerun_cloud_service_server::RerunCloudServiceServer;
@@ -177,6 +178,7 @@ pub(crate) async fn request(source: &RemoteSource) -> PlanRequest {
         time: TimeSelection::Index {
             index: "frame_nr".into(),
             range: TimeRange::new(10, 20),
+            fill: Fill::None,
         },
     }
 }

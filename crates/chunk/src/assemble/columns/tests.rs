@@ -9,11 +9,13 @@ use arrow::datatypes::*;
 use segue_error::{Error, ErrorCode, Result};
 
 use super::super::{Cell, SegmentChunks, assemble_static, size};
-use crate::Contents;
+use crate::assemble::RowKey;
+use crate::assemble::cells::TemporalCells;
 use crate::ipc::tests::samples;
 use crate::model::{Chunk, SegmentId};
 use crate::testing::{ChunkBuilder, schema_of};
 use crate::view::View;
+use crate::{Fill, ViewOptions};
 
 /// One list of all `items`.
 fn listed(items: &ArrayRef) -> ListArray {
@@ -29,14 +31,10 @@ fn with_chunks<R>(columns: &[ListArray], f: impl FnOnce(&SegmentChunks<'_>) -> R
         chunk.values("x", values.clone()).build()
     });
     let chunks: Vec<Chunk> = chunks.collect();
-    let view = View::resolve(&schema_of(&chunks), None, &Contents::default()).unwrap();
+    let view = View::resolve(&schema_of(&chunks), None, &ViewOptions::default()).unwrap();
     let chunks: Vec<_> = chunks.into_iter().map(Arc::new).collect();
-    f(&SegmentChunks {
-        view: &view,
-        projection: &[1],
-        segment: &SegmentId::from("s"),
-        chunks: &chunks,
-    })
+    let segment = SegmentId::from("s");
+    f(&SegmentChunks::new(&view, &[1], &segment, &chunks))
 }
 
 fn cell(chunk: usize, row: usize) -> Cell {
@@ -174,8 +172,12 @@ fn items_without_bytes_count_for_what_gathering_them_takes() {
     for items in many_without_bytes() {
         with_chunks(&[listed(&items)], |chunks| {
             check(assemble_static(chunks).unwrap_err());
-            let cells = vec![BTreeMap::from([(7, cell(0, 0))])];
-            let fitting = size::rows_that_fit(chunks, &[7], &vec![None], &cells, usize::MAX);
+            let key = RowKey::at(7);
+            let cells = TemporalCells {
+                fill: Fill::None,
+                components: vec![BTreeMap::from([(key, cell(0, 0))])],
+            };
+            let fitting = size::rows_that_fit(chunks, &[key], &vec![None], &cells, usize::MAX);
             check(fitting.unwrap_err());
         });
     }

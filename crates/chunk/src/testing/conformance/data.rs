@@ -84,6 +84,22 @@ fn plain(segment: &str) -> Vec<Chunk> {
             .sequence("frame", [4])
             .clear([true])
             .build(),
+        // Not recursive: the earlier one still reaches the arm.
+        chunk(16, "/robot")
+            .sequence("frame", [6])
+            .clear([false])
+            .build(),
+        // Its last row has no value: what fills is in the row before.
+        chunk(17, "/robot/hand")
+            .sequence("frame", [1, 2])
+            .floats("Scalars:scalars", [Some(1.0), None])
+            .texts("Text:text", [None, Some("two")])
+            .build(),
+        chunk(18, "/robot/hand")
+            .sequence("frame", [3, 40])
+            .floats("Scalars:scalars", [None, Some(40.0)])
+            .texts("Text:text", [Some("three"), None])
+            .build(),
         chunk(9, "/edges")
             .sequence("frame", [i64::MIN + 1, 0, i64::MAX])
             .floats("Scalars:scalars", [Some(-1.0), Some(0.0), Some(1.0)])

@@ -1,10 +1,10 @@
 //! Clauses about plans.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::{DATASET, Expected, Verdict, ensure, ensure_unknown_dataset, name};
-use crate::model::{Chunk, EntityPath, SegmentId, TimeRange};
+use crate::model::{Chunk, EntityPath, Fill, SegmentId, TimeRange};
 use crate::source::{ChunkInfo, ChunkSource, EntitySelection, PlanRequest, TimeSelection};
 use crate::testing::scripted::is_needed;
 
@@ -43,8 +43,11 @@ pub(super) fn everything(expected: &Expected, time: TimeSelection) -> PlanReques
 }
 
 pub(super) fn by(index: &str, range: TimeRange) -> TimeSelection {
-    let index = index.into();
-    TimeSelection::Index { index, range }
+    TimeSelection::Index {
+        index: index.into(),
+        range,
+        fill: Fill::None,
+    }
 }
 
 fn times() -> Vec<TimeSelection> {
@@ -63,8 +66,55 @@ fn times() -> Vec<TimeSelection> {
     [TimeSelection::Static, by("frame", TimeRange::ALL)]
         .into_iter()
         .chain(frames)
+        .chain(filled())
+        .chain(samples())
         .chain(unused)
         .collect()
+}
+
+/// Ranges before which something may count.
+fn filled() -> impl Iterator<Item = TimeSelection> {
+    let ranges = [
+        (i64::MIN, 4),
+        (-3, -3),
+        (4, 6),
+        (6, 6),
+        (8, 8),
+        (50, 99),
+        (i64::MAX, i64::MAX),
+    ];
+    ranges.into_iter().map(|(start, end)| TimeSelection::Index {
+        index: "frame".into(),
+        range: TimeRange::new(start, end),
+        fill: Fill::LatestAt,
+    })
+}
+
+/// Values of some segments, one of them unknown.
+fn samples() -> impl Iterator<Item = TimeSelection> {
+    let plain = [
+        vec![6],
+        vec![-1, 8],
+        vec![4, 50, 100],
+        vec![i64::MIN],
+        vec![i64::MIN + 1, i64::MAX],
+        vec![2, 3],
+    ];
+    let others = [("layered", vec![1]), ("no such segment", vec![3])];
+    let maps = plain.into_iter().map(move |values| {
+        let values = [("plain", values)];
+        let all = values.into_iter().chain(others.clone());
+        all.map(|(id, values)| (SegmentId::from(id), values))
+            .collect::<BTreeMap<_, _>>()
+    });
+    let maps = maps.chain([BTreeMap::new()]).map(Arc::new);
+    maps.flat_map(|values| {
+        [Fill::None, Fill::LatestAt].map(|fill| TimeSelection::Samples {
+            index: "frame".into(),
+            values: Arc::clone(&values),
+            fill,
+        })
+    })
 }
 
 fn segments(expected: &Expected) -> Vec<Option<BTreeSet<SegmentId>>> {
@@ -141,8 +191,7 @@ async fn check_plan(
         ensure(once, "plan names each chunk once per segment", || {
             name(info)
         })?;
-        let segments = request.segments.as_ref();
-        let inside = segments.is_none_or(|wanted| wanted.contains(&info.segment))
+        let inside = request.wants(&info.segment)
             && request.entities.iter().any(|e| e.entity == info.entity);
         ensure(
             inside,
@@ -152,7 +201,7 @@ async fn check_plan(
         check_announced(expected, info, &request.time)?;
     }
     for (key, chunk) in &expected.chunks {
-        let missing = is_needed(chunk, request) && !named.contains(key);
+        let missing = is_needed(chunk, request, expected.chunks.values()) && !named.contains(key);
         let (segment, id) = key;
         ensure(
             !missing,
@@ -192,8 +241,5 @@ fn check_announced(expected: &Expected, info: &ChunkInfo, time: &TimeSelection) 
 }
 
 fn bounds(chunk: &Chunk, time: &TimeSelection) -> Option<(i64, i64)> {
-    match time {
-        TimeSelection::Static => None,
-        TimeSelection::Index { index, .. } => chunk.timeline(index)?.bounds(),
-    }
+    chunk.timeline(time.index()?)?.bounds()
 }

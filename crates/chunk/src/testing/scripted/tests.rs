@@ -4,6 +4,7 @@ use super::*;
 use crate::model::{ChunkId, TimeRange};
 use crate::source::EntitySelection;
 use crate::testing::ChunkBuilder;
+use crate::{Fill, TimeSelection};
 
 fn chunk(id: u64) -> Chunk {
     let time = id as i64;
@@ -29,6 +30,7 @@ fn request() -> PlanRequest {
         time: TimeSelection::Index {
             index: "frame".into(),
             range: TimeRange::ALL,
+            fill: Fill::None,
         },
     }
 }

@@ -3,6 +3,7 @@
 mod property;
 mod table;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 use datafusion::arrow::array::{
@@ -14,11 +15,11 @@ use datafusion::common::{DFSchema, cast::as_boolean_array};
 use datafusion::logical_expr::{Expr, simplify::SimplifyContext};
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::prelude::SessionContext;
+use segue_chunk::TimeKind;
 use segue_chunk::schema::keys::SEGMENT_ID_COLUMN;
-use segue_chunk::{SegmentId, TimeKind};
 
-use super::Filters;
 use super::analyse::Truth;
+use super::{Component, Components, Filters};
 
 /// One past the integers that a float tells apart.
 const BIG: i64 = 1 << 53;
@@ -46,6 +47,9 @@ const INDEX: [i64; 16] = [
 
 const FLAGS: [Option<bool>; 3] = [Some(true), Some(false), None];
 
+/// Columns that may be null, as a scan knows them: by position.
+const COMPONENTS: [&str; 2] = ["flag", "x"];
+
 /// The index columns of the rows; each holds the same numbers.
 const COLUMNS: [(&str, TimeKind); 3] = [
     ("span", TimeKind::Duration),
@@ -58,7 +62,9 @@ struct Rows {
     context: SessionContext,
     schema: DFSchema,
     batch: RecordBatch,
-    keys: Vec<(SegmentId, i64)>,
+    /// Of each row segment, index value, and which of the components have none.
+    keys: Vec<(&'static str, i64, BTreeSet<usize>)>,
+    components: Components,
 }
 
 static ROWS: LazyLock<Rows> = LazyLock::new(Rows::new);
@@ -98,20 +104,31 @@ impl Rows {
                 ),
             ),
         ];
+        let keys = (0..rows.len()).map(|row| {
+            let nulls = COMPONENTS.iter().enumerate().filter(|(_, name)| {
+                let column = columns.iter().find(|(own, _)| own == *name);
+                column.unwrap().1.is_null(row)
+            });
+            (rows[row].0, rows[row].1, nulls.map(|(at, _)| at).collect())
+        });
+        let keys = keys.collect();
         let fields = columns.iter().map(|(name, array)| {
             Field::new(*name, array.data_type().clone(), array.null_count() > 0)
         });
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         assert_eq!(*schema.field(0).data_type(), DataType::Utf8);
         let arrays = columns.into_iter().map(|(_, array)| array).collect();
+        let all = DFSchema::try_from(Arc::clone(&schema)).unwrap();
+        let components = COMPONENTS.into_iter().enumerate().map(|(position, name)| {
+            let is_list = true;
+            (name.to_owned(), Component { position, is_list })
+        });
         Self {
             context: SessionContext::new(),
-            schema: DFSchema::try_from(Arc::clone(&schema)).unwrap(),
+            components: Components::new(components.collect(), all.clone()),
+            schema: all,
             batch: RecordBatch::try_new(schema, arrays).unwrap(),
-            keys: rows
-                .into_iter()
-                .map(|(segment, value, _)| (segment.into(), value))
-                .collect(),
+            keys,
         }
     }
 
@@ -127,6 +144,15 @@ impl Rows {
         simplifier.simplify(simplifier.coerce(expr.clone(), &self.schema)?)
     }
 
+    fn filters<'a>(&'a self, index: Option<(&'a str, TimeKind)>) -> Filters<'a> {
+        Filters {
+            text: SEGMENT_ID_COLUMN,
+            index,
+            is_nullable: false,
+            components: Some(&self.components),
+        }
+    }
+
     /// What `expr` is on each row.
     fn evaluate(&self, expr: &Expr) -> datafusion::error::Result<BooleanArray> {
         let expr = self
@@ -140,12 +166,12 @@ impl Rows {
 
     /// Fails with a sentence if the analysis of `expr` contradicts what it is on some row.
     fn check(&self, index: Option<(&str, TimeKind)>, expr: &Expr) -> Result<Truth, String> {
-        let truth = Filters { index }.truth(expr);
+        let truth = self.filters(index).truth(expr);
         let values = self.evaluate(expr).map_err(|error| error.to_string())?;
-        for ((segment, at), value) in self.keys.iter().zip(&values) {
+        for ((segment, at, nulls), value) in self.keys.iter().zip(&values) {
             for (bound, wanted) in [(&truth.yes, true), (&truth.no, false)] {
                 let holds = value == Some(wanted);
-                let inside = bound.region.contains(segment, *at);
+                let inside = bound.region.contains(segment, *at, nulls);
                 if (holds && !inside) || (bound.exact && inside != holds) {
                     return Err(format!(
                         "{expr} is {value:?} in {segment:?} at {at}, yet {wanted} within {bound:?}"

@@ -3,8 +3,10 @@
 use datafusion::arrow::array::types::IntervalMonthDayNano;
 use datafusion::arrow::datatypes::{DataType, IntervalUnit};
 use datafusion::common::ScalarValue;
+use datafusion::functions::expr_fn::coalesce;
+use datafusion::logical_expr::expr::Like;
 use datafusion::logical_expr::{
-    BinaryExpr, Expr, Operator, cast, col, in_list, lit, not, try_cast,
+    BinaryExpr, Expr, Operator, cast, col, in_list, lit, not, try_cast, when,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -167,17 +169,45 @@ fn expression(operands: Vec<Operands>) -> BoxedStrategy<Expr> {
     let never_null = [col(SEGMENT_ID_COLUMN), operands[0].0.clone()];
     let on_index = prop::strategy::Union::new(operands.into_iter().map(comparison));
     let on_segment = comparison((col(SEGMENT_ID_COLUMN), segment_literals()));
+    let (flag, x) = (|| col("flag"), || col("x"));
     let opaque = [
-        col("flag"),
-        col("x").gt(lit(100)),
+        flag(),
+        flag().is_null(),
+        x().gt(lit(100)),
+        x().is_not_null(),
+        x().alias("named").is_null(),
+        (x() + lit(1)).is_not_null(),
+        x().gt(lit(100)).is_not_true(),
+        flag().eq(x().gt(lit(3))),
+        coalesce(vec![x(), lit(7)]).gt(lit(3)),
+        in_list(
+            x(),
+            vec![lit(1), lit(2), lit(ScalarValue::Int64(None))],
+            true,
+        ),
+        x().not_between(lit(3), lit(100)),
+        when(x().is_null(), lit(true)).otherwise(flag()).unwrap(),
         lit(true),
         lit(false),
         lit(ScalarValue::Null),
     ];
+    let patterns = ["", "%", "a", "a%", "%a", "_", "ü%", "a\\%", "a%b", "b%%"];
+    let pattern = (select(patterns.to_vec()), any::<bool>(), any::<bool>());
+    let like = pattern.prop_map(|(pattern, negated, insensitive)| {
+        let segment = Box::new(col(SEGMENT_ID_COLUMN));
+        Expr::Like(Like::new(
+            negated,
+            segment,
+            Box::new(lit(pattern)),
+            None,
+            insensitive,
+        ))
+    });
     let leaf = prop_oneof![
         5 => on_index,
         4 => on_segment,
-        1 => select(opaque.to_vec()),
+        3 => select(opaque.to_vec()),
+        1 => like,
         1 => select(never_null.to_vec()).prop_map(Expr::is_null),
         1 => select(never_null.to_vec()).prop_map(Expr::is_not_null),
     ];

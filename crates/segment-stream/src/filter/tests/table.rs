@@ -2,21 +2,24 @@
 
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{TableProviderFilterPushDown, col, lit};
-use segue_chunk::TimeRange;
+use segue_chunk::{TextSet, TimeRange};
 
 use super::*;
-use crate::filter::{Bound, IntervalSet, Region, SegmentSet};
+use crate::filter::{Bound, IntervalSet, Region};
 
 /// `EXACT`, or how DataFusion would answer, before the region.
 fn answer(index: usize, sql: &str) -> String {
     let (name, kind) = COLUMNS[index];
     let expr = ROWS.optimised(&ROWS.parse(sql)).unwrap();
     ROWS.check(Some((name, kind)), &expr).unwrap();
-    let analysis = Filters::analyse(Some((name, kind)), &[&expr]);
+    let analysis = ROWS.filters(Some((name, kind))).analyse(&[&expr]);
+    let region = analysis.region.display(name).to_string();
+    let not_null = analysis.region.not_null().iter();
+    let not_null = not_null.map(|&at| format!(", {} has a value", COMPONENTS[at]));
     format!(
-        "{:?}: {}",
+        "{:?}: {region}{}",
         analysis.pushdown[0],
-        analysis.region.display(name)
+        not_null.collect::<String>()
     )
 }
 
@@ -107,8 +110,6 @@ fn conditions_on_segments_become_sets() {
                 "rerun_segment_id = arrow_cast('a', 'Utf8View')",
                 "Exact: segments in [a]",
             ),
-            ("rerun_segment_id < 'b'", "Unsupported: all rows"),
-            ("rerun_segment_id LIKE 'a%'", "Unsupported: all rows"),
             ("upper(rerun_segment_id) = 'A'", "Unsupported: all rows"),
         ],
     );
@@ -147,12 +148,14 @@ fn what_is_not_understood_leaves_the_rest_to_narrow() {
     expect(
         FRAME,
         &[
-            ("flag", "Unsupported: all rows"),
-            ("frame_nr < 3 AND flag", "Inexact: frame_nr in (.., 2]"),
+            (
+                "frame_nr < 3 AND length(rerun_segment_id) = 1",
+                "Inexact: frame_nr in (.., 2]",
+            ),
             ("frame_nr < 3 OR flag", "Unsupported: all rows"),
             (
                 "NOT (frame_nr >= 3 OR flag)",
-                "Inexact: frame_nr in (.., 2]",
+                "Inexact: frame_nr in (.., 2], flag has a value",
             ),
             (
                 "frame_nr < 9 OR (frame_nr < 3 AND flag)",
@@ -165,7 +168,7 @@ fn what_is_not_understood_leaves_the_rest_to_narrow() {
             ),
             ("frame_nr + 1 < 3", "Unsupported: all rows"),
             ("CAST(frame_nr AS VARCHAR) > '2'", "Unsupported: all rows"),
-            ("frame_nr < x", "Unsupported: all rows"),
+            ("frame_nr < x", "Inexact: all rows, x has a value"),
             ("log_time < TIMESTAMP '1970-01-01'", "Unsupported: all rows"),
             ("span IS NULL AND frame_nr = 2", "Exact: no rows"),
         ],
@@ -226,13 +229,118 @@ fn times_are_compared_as_instants() {
 }
 
 #[test]
+fn segments_are_told_by_order_and_pattern() {
+    expect(
+        FRAME,
+        &[
+            ("rerun_segment_id LIKE 'a%'", "Exact: segments in [a*]"),
+            (
+                "rerun_segment_id NOT LIKE 'a%'",
+                "Exact: segments in [[, a), [b, ..)]",
+            ),
+            ("rerun_segment_id LIKE 'a'", "Exact: segments in [a]"),
+            (
+                "rerun_segment_id LIKE 'run_1%x'",
+                "Inexact: segments in [run*]",
+            ),
+            (
+                "rerun_segment_id NOT LIKE 'run_1%x'",
+                "Unsupported: all rows",
+            ),
+            (r"rerun_segment_id LIKE 'a\%'", "Inexact: segments in [a*]"),
+            ("rerun_segment_id ILIKE 'a%'", "Unsupported: all rows"),
+            (
+                "starts_with(rerun_segment_id, 'ab')",
+                "Exact: segments in [ab*]",
+            ),
+            ("rerun_segment_id >= 'b'", "Exact: segments in [[b, ..)]"),
+            ("'b' > rerun_segment_id", "Exact: segments in [[, b)]"),
+            (
+                "rerun_segment_id BETWEEN 'a' AND 'b'",
+                "Exact: segments in [[a, b\0)]",
+            ),
+            (
+                "rerun_segment_id NOT BETWEEN 'a' AND 'b'",
+                "Exact: segments in [[, a), [b\0, ..)]",
+            ),
+            (
+                "rerun_segment_id LIKE 'a%' AND rerun_segment_id < 'a'",
+                "Exact: no rows",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn what_must_have_a_value_is_found_in_whatever_needs_it() {
+    expect(
+        FRAME,
+        &[
+            ("x IS NOT NULL", "Exact: all rows, x has a value"),
+            ("NOT (x IS NULL)", "Exact: all rows, x has a value"),
+            ("x IS NULL", "Unsupported: all rows"),
+            ("x > 3", "Inexact: all rows, x has a value"),
+            ("NOT (x > 3)", "Inexact: all rows, x has a value"),
+            ("(x > 3) IS NOT TRUE", "Unsupported: all rows"),
+            ("x IN (1, 2, NULL)", "Inexact: all rows, x has a value"),
+            ("x + frame_nr > 3", "Inexact: all rows, x has a value"),
+            (
+                "(x > 3) = flag",
+                "Inexact: all rows, flag has a value, x has a value",
+            ),
+            ("coalesce(x, 3) > 2", "Unsupported: all rows"),
+            ("x > 3 OR flag", "Unsupported: all rows"),
+            ("x > 3 OR x IS NOT NULL", "Exact: all rows, x has a value"),
+            (
+                "x IS NOT NULL AND flag IS NOT NULL AND frame_nr < 5",
+                "Exact: frame_nr in (.., 4], flag has a value, x has a value",
+            ),
+            (
+                "x IS NOT NULL AND (frame_nr < 5 OR flag)",
+                "Inexact: all rows, x has a value",
+            ),
+            ("x IS NULL AND x > 3", "Inexact: all rows, x has a value"),
+            ("x > 3 AND frame_nr < 5 AND frame_nr > 7", "Exact: no rows"),
+        ],
+    );
+}
+
+#[test]
+fn of_a_column_that_may_be_null_nothing_is_exact() {
+    let filters = Filters {
+        is_nullable: true,
+        ..ROWS.filters(Some(("x", TimeKind::Sequence)))
+    };
+    let analyse = |sql: &str| {
+        let expr = ROWS.optimised(&ROWS.parse(sql)).unwrap();
+        let analysis = filters.analyse(&[&expr]);
+        format!(
+            "{:?}: {}",
+            analysis.pushdown[0],
+            analysis.region.display("x")
+        )
+    };
+    for (sql, expected) in [
+        ("x >= 3", "Inexact: x in [3, ..)"),
+        ("x NOT IN (3, 4, 5, 6)", "Inexact: x in (.., 2] or [7, ..)"),
+        ("x IS NULL", "Unsupported: all rows"),
+        ("x IS NOT NULL", "Unsupported: all rows"),
+        ("(x >= 3) IS NOT TRUE", "Unsupported: all rows"),
+        ("x IS DISTINCT FROM 3", "Unsupported: all rows"),
+        ("x >= 3 OR x IS NULL", "Unsupported: all rows"),
+    ] {
+        assert_eq!(analyse(sql), expected, "{sql}");
+    }
+}
+
+#[test]
 fn a_view_without_index_is_narrowed_by_segment_only() {
     let segment = ROWS.parse("rerun_segment_id = 'a'");
     let frame = ROWS.parse("frame_nr < 3");
-    let analysis = Filters::analyse(None, &[&segment, &frame]);
+    let analysis = ROWS.filters(None).analyse(&[&segment, &frame]);
     assert_eq!(
         analysis.region,
-        Region::new(SegmentSet::one("a"), IntervalSet::all())
+        Region::new(TextSet::one("a"), IntervalSet::all())
     );
     use TableProviderFilterPushDown::{Exact, Unsupported};
     assert_eq!(analysis.pushdown, [Exact, Unsupported]);
@@ -247,12 +355,15 @@ fn several_filters_are_met_together_and_answered_one_by_one() {
         "flag",
     ];
     let exprs = filters.map(|sql| ROWS.parse(sql));
-    let analysis = Filters::analyse(Some(COLUMNS[FRAME]), &exprs.each_ref());
-    let expected = Region::new(SegmentSet::one("a"), TimeRange::new(0, 2).into());
+    let analysis = ROWS
+        .filters(Some(COLUMNS[FRAME]))
+        .analyse(&exprs.each_ref());
+    let expected = Region::new(TextSet::one("a"), TimeRange::new(0, 2).into());
+    let expected = expected.with_not_null([0].into());
     assert_eq!(analysis.region, expected);
-    use TableProviderFilterPushDown::{Exact, Inexact, Unsupported};
-    assert_eq!(analysis.pushdown, [Exact, Exact, Inexact, Unsupported]);
-    assert!(Filters::analyse(None, &[]).region.is_all());
+    use TableProviderFilterPushDown::{Exact, Inexact};
+    assert_eq!(analysis.pushdown, [Exact, Exact, Inexact, Inexact]);
+    assert!(ROWS.filters(None).analyse(&[]).region.is_all());
 }
 
 #[test]
@@ -263,7 +374,7 @@ fn a_list_that_would_be_compared_in_a_wider_type_is_not_understood_as_written() 
         assert_eq!(truth.yes, Bound::unknown());
         let optimised = ROWS.optimised(&written).unwrap();
         let truth = ROWS.check(Some(COLUMNS[FRAME]), &optimised).unwrap();
-        assert!(truth.yes.exact && truth.yes.region.contains(&"a".into(), BIG));
+        assert!(truth.yes.exact && truth.yes.region.contains("a", BIG, &BTreeSet::new()));
     }
 }
 
@@ -275,12 +386,12 @@ fn long_chains_and_deep_trees_are_read_without_deep_recursion() {
         .reduce(|a, b| a.or(b))
         .unwrap();
     let index = Some(COLUMNS[FRAME]);
-    let analysis = Filters::analyse(index, &[&chain]);
+    let analysis = ROWS.filters(index).analyse(&[&chain]);
     assert_eq!(analysis.pushdown, [TableProviderFilterPushDown::Exact]);
     assert_eq!(analysis.region.index().iter().count(), 3000);
 
     let deep = (0..1000).fold(frame(1), |expr, _| expr.is_true());
-    let analysis = Filters::analyse(index, &[&deep]);
+    let analysis = ROWS.filters(index).analyse(&[&deep]);
     assert_eq!(
         analysis.pushdown,
         [TableProviderFilterPushDown::Unsupported]

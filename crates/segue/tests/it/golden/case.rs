@@ -41,22 +41,12 @@ fn all() -> Vec<Value> {
     serde_json::from_reader(file).unwrap()
 }
 
-/// The statements that use options which are not supported yet.
-pub(super) fn unsupported() -> Vec<String> {
-    let cases = all().into_iter();
-    let cases = cases.filter(|case| !case["not_in_sql"].is_null());
-    cases
-        .map(|case| case["sql"].as_str().unwrap().to_owned())
-        .collect()
-}
-
-/// The cases whose statements can be run.
+/// All cases.
 pub(super) fn cases() -> Vec<Case> {
     let cases = all();
     let text = |value: &Value| value.as_str().map(str::to_owned);
     cases
         .iter()
-        .filter(|case| case["not_in_sql"].is_null())
         .map(|case| Case {
             name: text(&case["name"]).unwrap(),
             dataset: text(&case["dataset"]).unwrap(),
@@ -153,6 +143,13 @@ impl Case {
         assert_eq!(names(&actual), names(expected));
         assert_eq!(actual.num_columns(), expected.num_columns());
         assert_eq!(actual.num_rows(), expected.num_rows());
+        let version =
+            |batch: &RecordBatch| batch.schema().metadata().get("sorbet:version").cloned();
+        assert_eq!(
+            version(&actual),
+            version(expected),
+            "version of the columns"
+        );
         for (field, values) in expected.schema().fields().iter().zip(expected.columns()) {
             let schema = actual.schema();
             self.check_field(schema.field_with_name(field.name()).unwrap(), field);

@@ -12,6 +12,7 @@ use segue_error::{Error, Result};
 
 use super::super::plans::everything;
 use super::*;
+use crate::Fill;
 use crate::source::{ChunkStream, PlanRequest, TimeSelection};
 
 const TOO_MUCH: &str = "fetch delivers each chunk that it is asked for once, and no other";
@@ -47,6 +48,12 @@ pub(super) enum Mutation {
     PlanMissesStart,
     PlanMissesEnd,
     PlanSortsOutUnsorted,
+    PlanFillsNothing,
+    PlanFillsWithLastChunk,
+    PlanFillsWithLastClear,
+    PlanOfFirstSample,
+    PlanOfLastSample,
+    PlanSamplesAllSegments,
     PlanOfFirstSegment,
     PlanOfFirstEntity,
     PlanOfFirstComponent,
@@ -110,6 +117,12 @@ impl Mutation {
         (PlanMissesStart, MISSING),
         (PlanMissesEnd, MISSING),
         (PlanSortsOutUnsorted, MISSING),
+        (PlanFillsNothing, MISSING),
+        (PlanFillsWithLastChunk, MISSING),
+        (PlanFillsWithLastClear, MISSING),
+        (PlanOfFirstSample, MISSING),
+        (PlanOfLastSample, MISSING),
+        (PlanSamplesAllSegments, OUTSIDE),
         (PlanOfFirstSegment, MISSING),
         (PlanOfFirstEntity, MISSING),
         (PlanOfFirstComponent, MISSING),
@@ -190,7 +203,9 @@ impl Mutant {
             }),
             PlanRefusesUnknownIndex => match &request.time {
                 TimeSelection::Static => false,
-                TimeSelection::Index { index, .. } => known.schema.timeline(index).is_none(),
+                TimeSelection::Index { index, .. } | TimeSelection::Samples { index, .. } => {
+                    known.schema.timeline(index).is_none()
+                }
             },
             _ => false,
         }
@@ -213,6 +228,29 @@ impl Mutant {
             PlanTakesNoSegmentsForAll => {
                 request.segments = request.segments.filter(|s| !s.is_empty())
             }
+            PlanFillsNothing => match &mut request.time {
+                TimeSelection::Static => {}
+                TimeSelection::Index { fill, .. } | TimeSelection::Samples { fill, .. } => {
+                    *fill = Fill::None;
+                }
+            },
+            PlanOfFirstSample | PlanOfLastSample => {
+                if let TimeSelection::Samples { values, .. } = &mut request.time {
+                    let first = self.mutation == PlanOfFirstSample;
+                    for values in Arc::make_mut(values).values_mut() {
+                        let one = if first { values.first() } else { values.last() };
+                        *values = one.copied().into_iter().collect();
+                    }
+                }
+            }
+            PlanSamplesAllSegments => {
+                if let TimeSelection::Samples { values, .. } = &mut request.time {
+                    for (segment, _) in self.known.chunks.keys() {
+                        let values = Arc::make_mut(values).entry(segment.clone());
+                        values.or_insert_with(|| vec![1]);
+                    }
+                }
+            }
             _ => {}
         }
         request
@@ -222,6 +260,13 @@ impl Mutant {
         let range = match &request.time {
             TimeSelection::Static => None,
             TimeSelection::Index { range, .. } => Some(*range),
+            TimeSelection::Samples { .. } => None,
+        };
+        let is_filled = match &request.time {
+            TimeSelection::Static => false,
+            TimeSelection::Index { fill, .. } | TimeSelection::Samples { fill, .. } => {
+                *fill == Fill::LatestAt
+            }
         };
         let first = infos.first().cloned();
         match self.mutation {
@@ -235,6 +280,15 @@ impl Mutant {
             PlanSortsOutUnsorted => infos.retain(|info| {
                 info.id != ChunkId::from(3) || range.is_some_and(|range| range.contains(7))
             }),
+            // Takes it for granted that the last chunk before has a value of each component.
+            PlanFillsWithLastChunk if is_filled => {
+                let latest = infos.iter().filter_map(|info| Some((info.start?, info.id)));
+                let latest = latest.max();
+                infos.retain(|info| info.is_static || Some(info.id) == latest.map(|(_, id)| id));
+            }
+            PlanFillsWithLastClear if is_filled => {
+                infos.retain(|info| info.id != ChunkId::from(8));
+            }
             PlanOfFirstSegment => {
                 infos.retain(|info| first.as_ref().is_some_and(|f| f.segment == info.segment));
             }

@@ -1,83 +1,6 @@
-//! Rows by literal expectation.
-
-use std::sync::Arc;
-
-use arrow::array::{Array, AsArray, ListArray, RecordBatch};
-use arrow::datatypes::{Float64Type, Int64Type};
-use segue_error::ErrorCode;
+//! Rows and cells of what was logged.
 
 use super::*;
-use crate::contents::Contents;
-use crate::model::Chunk;
-use crate::testing::{ChunkBuilder, schema_of};
-
-const SCALAR: &str = "Scalars:scalars";
-const NO_LIMITS: Limits = Limits {
-    rows: usize::MAX,
-    bytes: usize::MAX,
-};
-
-struct Table {
-    view: View,
-    chunks: Vec<Arc<Chunk>>,
-    segment: SegmentId,
-}
-
-impl Table {
-    fn new(index: Option<&str>, contents: &str, chunks: Vec<Chunk>) -> Self {
-        let schema = schema_of(&chunks);
-        let contents = Contents::parse([contents]).unwrap();
-        Self {
-            view: View::resolve(&schema, index, &contents).unwrap(),
-            chunks: chunks.into_iter().map(Arc::new).collect(),
-            segment: "s".into(),
-        }
-    }
-
-    fn with<R>(&self, columns: &[&str], f: impl FnOnce(&SegmentChunks<'_>) -> R) -> R {
-        let schema = self.view.schema();
-        let projection: Vec<usize> = match columns {
-            [] => (0..schema.fields().len()).collect(),
-            names => names.iter().map(|n| schema.index_of(n).unwrap()).collect(),
-        };
-        f(&SegmentChunks {
-            view: &self.view,
-            projection: &projection,
-            segment: &self.segment,
-            chunks: &self.chunks,
-        })
-    }
-
-    fn rows(&self, columns: &[&str]) -> RecordBatch {
-        let rows = self.with(columns, |chunks| {
-            assemble(chunks, &[TimeRange::ALL], NO_LIMITS)
-        });
-        let rows = rows.unwrap();
-        assert_eq!(rows.next, None);
-        rows.batch
-    }
-}
-
-fn times(batch: &RecordBatch, name: &str) -> Vec<Option<i64>> {
-    let column = batch.column_by_name(name).unwrap();
-    let column = arrow::compute::cast(column, &arrow::datatypes::DataType::Int64).unwrap();
-    column.as_primitive::<Int64Type>().iter().collect()
-}
-
-/// Lists of floats: `None` is null, an empty list is empty.
-fn lists(batch: &RecordBatch, name: &str) -> Vec<Option<Vec<f64>>> {
-    let column: &ListArray = batch.column_by_name(name).unwrap().as_list();
-    let list = |value: Arc<dyn Array>| value.as_primitive::<Float64Type>().values().to_vec();
-    column.iter().map(|value| value.map(list)).collect()
-}
-
-fn floats(values: &[Option<f64>]) -> Vec<Option<Vec<f64>>> {
-    values.iter().map(|v| v.map(|v| vec![v])).collect()
-}
-
-fn chunk(entity: &str, id: u64) -> ChunkBuilder {
-    ChunkBuilder::new("s", entity).id(id)
-}
 
 #[test]
 fn entities_meet_in_one_row_per_index_value_and_what_is_missing_is_null() {
@@ -202,35 +125,6 @@ fn a_static_value_hides_temporal_ones_stands_on_every_row_and_makes_none() {
 }
 
 #[test]
-fn a_clear_writes_an_empty_list_to_its_entity_and_below_where_it_is_recursive() {
-    let value = |entity, id| {
-        let chunk = chunk(entity, id).row_ids([id]).sequence("frame", [0]);
-        chunk.floats(SCALAR, [Some(1.)]).build()
-    };
-    let clear = chunk("/a", 9).row_ids([8, 9]).sequence("frame", [1, 2]);
-    let chunks = vec![
-        value("/a", 1),
-        value("/a/b", 2),
-        value("/ab", 3),
-        clear.clear([false, true]).build(),
-    ];
-    let rows = Table::new(Some("frame"), "/**", chunks.clone()).rows(&[]);
-    assert_eq!(times(&rows, "frame"), [Some(0), Some(1), Some(2)]);
-    let cleared = Some(vec![]);
-    let one = Some(vec![1.]);
-    let column = |entity: &str| lists(&rows, &format!("{entity}:{SCALAR}"));
-    assert_eq!(
-        column("/a"),
-        [one.clone(), cleared.clone(), cleared.clone()]
-    );
-    assert_eq!(column("/a/b"), [one.clone(), None, cleared.clone()]);
-    assert_eq!(column("/ab"), [one, None, None]);
-    // The entity that is cleared need not be part of the contents.
-    let rows = Table::new(Some("frame"), "/a/b", chunks).rows(&[]);
-    assert_eq!(times(&rows, "frame"), [Some(0), Some(2)]);
-}
-
-#[test]
 fn another_timeline_holds_the_largest_value_of_the_cells_of_the_row() {
     let a = chunk("/a", 1)
         .sequence("frame", [0, 1])
@@ -295,7 +189,7 @@ fn each_projection_equals_the_same_columns_of_all() {
             projection: &[],
             ..*chunks
         };
-        assemble(&chunks, &[TimeRange::ALL], NO_LIMITS)
+        assemble(&chunks, &[TimeRange::ALL], RowKey::MIN, NO_LIMITS)
             .unwrap()
             .batch
     });
@@ -328,20 +222,12 @@ fn windows_are_assembled_piece_by_piece_without_loss_or_repetition() {
             ..NO_LIMITS
         },
     ] {
-        let mut seen = Vec::new();
-        let mut windows = vec![TimeRange::new(5, 20), TimeRange::new(30, 44)];
-        loop {
-            let piece = table
-                .with(&[], |chunks| assemble(chunks, &windows, limits))
-                .unwrap();
-            assert!(piece.batch.num_rows() > 0);
-            assert!(piece.batch.num_rows() <= limits.rows.max(1));
-            seen.extend(times(&piece.batch, "frame"));
-            match piece.next {
-                Some(next) => windows = clip(&windows, TimeRange::new(next, i64::MAX)),
-                None => break,
-            }
-        }
+        let windows = [TimeRange::new(5, 20), TimeRange::new(30, 44)];
+        let pieces = table.pieces(&[], &windows, limits);
+        let seen: Vec<_> = pieces
+            .iter()
+            .flat_map(|piece| times(piece, "frame"))
+            .collect();
         assert_eq!(
             seen,
             (5..=20).chain(30..=44).map(Some).collect::<Vec<_>>(),
@@ -393,7 +279,7 @@ fn an_unknown_index_is_an_error_that_names_the_near_ones() {
         .sequence("frame_nr", [0])
         .floats(SCALAR, [Some(1.)])
         .build();
-    let error = View::resolve(&schema_of(&[chunk]), Some("frame"), &Contents::default());
+    let error = View::resolve(&schema_of(&[chunk]), Some("frame"), &ViewOptions::default());
     let error = error.unwrap_err();
     assert_eq!(error.code(), ErrorCode::UnknownIndex);
     assert_eq!(
@@ -408,6 +294,6 @@ fn a_timeline_called_like_another_column_is_a_clash() {
         .sequence("rerun_segment_id", [0])
         .floats(SCALAR, [Some(1.)]);
     let schema = schema_of(&[chunk.build()]);
-    let error = View::resolve(&schema, None, &Contents::default()).unwrap_err();
+    let error = View::resolve(&schema, None, &ViewOptions::default()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::NameClash);
 }

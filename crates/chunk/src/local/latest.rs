@@ -5,16 +5,16 @@ mod tests;
 
 use std::collections::HashMap;
 
-use segue_chunk::TimeRange;
-use segue_chunk::schema::keys::CLEAR_COMPONENT;
+use crate::model::TimeRange;
+use crate::schema::keys::CLEAR_COMPONENT;
 
 /// What is known of a chunk that has the timeline. All are of one entity.
 #[derive(Clone, Debug)]
-pub(super) struct Timed<'a> {
+pub struct Timed<'a> {
     /// Its first and last time; `None` where that is not known.
-    pub(super) range: Option<TimeRange>,
+    pub range: Option<TimeRange>,
     /// The components that are asked for and have a value in it; `None` where that is not known.
-    pub(super) components: Option<Vec<&'a str>>,
+    pub components: Option<Vec<&'a str>>,
 }
 
 /// Whether each of `chunks` may hold the latest value of some component at one of `samples`, which ascend.
@@ -23,7 +23,7 @@ pub(super) struct Timed<'a> {
 /// earlier than its start. What ends before that start is superseded at that time; whatever else has
 /// started may matter. A chunk of which less is known supersedes nothing. Nor does a Clear: an earlier one
 /// may reach further down the tree of entities.
-pub(super) fn needed(chunks: &[Timed<'_>], samples: &[i64]) -> Vec<bool> {
+pub fn needed(chunks: &[Timed<'_>], samples: &[i64]) -> Vec<bool> {
     let Some(&last) = samples.last() else {
         return vec![false; chunks.len()];
     };

@@ -1,0 +1,150 @@
+//! Index values that a reader gives.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, AsArray, RecordBatch};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Int64Type};
+use datafusion::common::ScalarValue;
+use segue_chunk::schema::keys::SEGMENT_ID_COLUMN;
+use segue_chunk::{ChunkSource, SegmentId, TimeRange, Timeline};
+use segue_error::{Error, ErrorCode, Result};
+
+use crate::filter::{Region, index_value};
+use crate::plan::SegmentSamples;
+
+/// Index values at which there is a row, whether something was logged there or not.
+///
+/// A value is what the index can be equal to: a number for a sequence, a timestamp or its text for a timestamp, a
+/// duration or an interval for a duration; for each, also the plain number of nanoseconds. They may come in any order,
+/// each once.
+#[derive(Clone, Debug, PartialEq)]
+pub enum IndexValues {
+    /// For all segments: a row at each that is not before the first value of the segment on the index, nor behind
+    /// the last.
+    Everywhere(Vec<ScalarValue>),
+    /// For each segment its own: a row at each, and none in other segments.
+    BySegment(BTreeMap<SegmentId, Vec<ScalarValue>>),
+}
+
+/// Index values as numbers, ascending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Samples {
+    Everywhere(Vec<i64>),
+    BySegment(SegmentSamples),
+}
+
+impl Samples {
+    /// The numbers of `values` on `index`. `invalid_argument` when one is no value of the index, or comes twice.
+    pub(crate) fn new(values: &IndexValues, index: &Timeline) -> Result<Self> {
+        Ok(match values {
+            IndexValues::Everywhere(values) => Self::Everywhere(numbers(values, index)?),
+            IndexValues::BySegment(segments) => {
+                let segments = segments
+                    .iter()
+                    .map(|(id, values)| Ok((id.clone(), numbers(values, index)?)));
+                Self::BySegment(segments.collect::<Result<_>>()?)
+            }
+        })
+    }
+
+    /// Those within `region`, by segment of `dataset`. Asks the source which segments there are.
+    pub(crate) async fn within(
+        &self,
+        region: &Region,
+        index: &Timeline,
+        source: &dyn ChunkSource,
+        dataset: &Arc<str>,
+    ) -> Result<SegmentSamples> {
+        let table = source.segment_table(dataset).await?;
+        let mut within = SegmentSamples::new();
+        for (segment, range) in known(&table, index, dataset)? {
+            let values = match self {
+                Self::Everywhere(values) => values.as_slice(),
+                Self::BySegment(segments) => segments.get(&segment).map_or(&[][..], Vec::as_slice),
+            };
+            let is_wanted = |value: i64| match self {
+                Self::Everywhere(_) => range.is_some_and(|range| range.contains(value)),
+                Self::BySegment(_) => true,
+            };
+            let values = values.iter().copied();
+            let values = values.filter(|&value| is_wanted(value) && region.index().contains(value));
+            let values: Vec<i64> = values.collect();
+            if !values.is_empty() && region.segments().contains(segment.as_str()) {
+                within.insert(segment, values);
+            }
+        }
+        Ok(within)
+    }
+}
+
+fn numbers(values: &[ScalarValue], index: &Timeline) -> Result<Vec<i64>> {
+    let invalid = |message: String| {
+        let error = Error::new(
+            ErrorCode::InvalidArgument,
+            "segment_stream.index_values",
+            message,
+        );
+        error.with_fact("index", &*index.name)
+    };
+    let numbers = values.iter().map(|value| {
+        index_value(index.kind, value).ok_or_else(|| {
+            let (name, data_type) = (&index.name, index.kind.data_type());
+            invalid(format!(
+                "{value} is no value of the index '{name}', which has the type {data_type}"
+            ))
+        })
+    });
+    let mut numbers = numbers.collect::<Result<Vec<_>>>()?;
+    numbers.sort_unstable();
+    match numbers.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(invalid(format!(
+            "the index value {} is given twice",
+            pair[0]
+        ))),
+        None => Ok(numbers),
+    }
+}
+
+/// The segments in `table`, each with its first and last value on `index`.
+fn known(
+    table: &RecordBatch,
+    index: &Timeline,
+    dataset: &str,
+) -> Result<Vec<(SegmentId, Option<TimeRange>)>> {
+    let wrong = |column: &str| {
+        let message =
+            format!("the segments of dataset '{dataset}' have no usable column '{column}'");
+        Error::new(
+            ErrorCode::InvalidResponse,
+            "segment_stream.index_values",
+            message,
+        )
+    };
+    let ids = table.column_by_name(SEGMENT_ID_COLUMN);
+    let ids = ids.and_then(|ids| ids.as_string_opt::<i32>());
+    let ids = ids.ok_or_else(|| wrong(SEGMENT_ID_COLUMN))?;
+    let bound = |marker: &str| {
+        let name = format!("{}:{marker}", index.name);
+        let Some(column) = table.column_by_name(&name) else {
+            return Ok(None);
+        };
+        // All kinds of time are 64 bit numbers: the cast changes the type, not the bits.
+        let column = cast(column, &index.kind.data_type())
+            .and_then(|column| cast(&column, &DataType::Int64))
+            .map_err(|error| wrong(&name).with_source(error))?;
+        Ok(Some(column.as_primitive::<Int64Type>().clone()))
+    };
+    let (starts, ends) = (bound("start")?, bound("end")?);
+    let segments = (0..ids.len()).map(|row| {
+        let at = |times: &Option<datafusion::arrow::array::Int64Array>| {
+            let times = times.as_ref()?;
+            times.is_valid(row).then(|| times.value(row))
+        };
+        let range = at(&starts).zip(at(&ends));
+        let range = range.map(|(start, end)| TimeRange::new(start, end));
+        (SegmentId::from(ids.value(row)), range)
+    });
+    Ok(segments.collect())
+}
