@@ -26,16 +26,17 @@ pub(in super::super) fn is_needed<'a>(
     if chunk.is_static() {
         return true;
     }
-    let (is_in_time, samples, fill): (Box<dyn Fn(i64) -> bool>, &[i64], Fill) = match &request.time
-    {
+    let (samples, fill) = match &request.time {
         TimeSelection::Static => return false,
-        TimeSelection::Index { range, fill, .. } => {
-            (Box::new(|time| range.contains(time)), &[range.start], *fill)
-        }
+        TimeSelection::Index { range, fill, .. } => (std::slice::from_ref(&range.start), *fill),
         TimeSelection::Samples { values, fill, .. } => {
-            let values = values.get(chunk.segment()).map_or(&[][..], Vec::as_slice);
-            (Box::new(|time| values.contains(&time)), values, *fill)
+            let values = values.get(chunk.segment());
+            (values.map_or(&[][..], Vec::as_slice), *fill)
         }
+    };
+    let is_in_time = |time: i64| match &request.time {
+        TimeSelection::Index { range, .. } => range.contains(time),
+        _ => samples.contains(&time),
     };
     let index = request.time.index().map_or("", |index| index);
     let times = chunk.timeline(index).map(|column| &column.times);
