@@ -6,6 +6,7 @@ mod builder;
 pub mod conformance;
 pub mod recording;
 pub mod scripted;
+pub mod sketch;
 
 pub use builder::{ChunkBuilder, schema_of};
 pub use recording::RecordingWriter;

@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::util::pretty::pretty_format_batches;
-use datafusion::datasource::MemTable;
 use datafusion::error::Result;
 use datafusion::execution::config::SessionConfig;
 use datafusion::physical_plan::{ExecutionPlan, displayable};
 use datafusion::prelude::SessionContext;
-use segue_chunk::assemble::{Limits, RowKey, SegmentChunks, assemble, assemble_static};
-use segue_chunk::testing::{ChunkBuilder, ScriptedSource, schema_of};
-use segue_chunk::{Chunk, ChunkSource, SegmentId, TimeRange, View, ViewOptions};
+use segue_chunk::testing::{ChunkBuilder, ScriptedSource};
+use segue_chunk::{Chunk, ChunkSource};
 use segue_segment_stream::{SegmentStreamOptions, SegmentStreamTable};
 
 pub(crate) const SCALAR: &str = "Scalars:scalars";
@@ -76,33 +74,6 @@ pub(crate) async fn rows(context: &SessionContext, sql: &str) -> Vec<String> {
     let mut rows = lines(&batches.unwrap_or_else(|error| panic!("{sql}: {error}")));
     rows.sort();
     rows
-}
-
-/// All rows of `chunks`, assembled at once, as a plain table.
-pub(crate) fn reference(chunks: &[Chunk], index: Option<&str>) -> MemTable {
-    let view = View::resolve(&schema_of(chunks), index, &ViewOptions::default()).unwrap();
-    let projection: Vec<usize> = (0..view.schema().fields().len()).collect();
-    let mut segments: Vec<&SegmentId> = chunks.iter().map(Chunk::segment).collect();
-    segments.sort();
-    segments.dedup();
-    let all = segments.into_iter().map(|segment| {
-        let own = chunks.iter().filter(|chunk| chunk.segment() == segment);
-        let own: Vec<Arc<Chunk>> = own.cloned().map(Arc::new).collect();
-        let chunks = SegmentChunks::new(&view, &projection, segment, &own);
-        let limits = Limits {
-            rows: usize::MAX,
-            bytes: usize::MAX,
-        };
-        match index {
-            Some(_) => {
-                assemble(&chunks, &[TimeRange::ALL], RowKey::MIN, limits)
-                    .unwrap()
-                    .batch
-            }
-            None => assemble_static(&chunks).unwrap(),
-        }
-    });
-    MemTable::try_new(Arc::clone(view.schema()), vec![all.collect()]).unwrap()
 }
 
 /// `segments` segments of `frames` rows each in chunks of `per_chunk`; `/a` on every frame, `/b` on even

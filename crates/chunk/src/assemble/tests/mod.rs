@@ -3,6 +3,7 @@
 mod clears;
 mod duplicates;
 mod fill;
+mod model;
 mod rows;
 mod samples;
 
