@@ -6,8 +6,10 @@ use std::sync::Arc;
 use arrow::array::{Array as _, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow::compute::{concat_batches, sort_to_indices, take_record_batch};
 use arrow::datatypes::{DataType, Field, FieldRef, Schema};
+use segue_chunk::{TextSet, rows_of_segments};
 use segue_error::{Error, ErrorCode, Result};
-use segue_proto::cloud::ScanSegmentTableRequest;
+use segue_proto::cloud::segment_id_filter::Strategy;
+use segue_proto::cloud::{ScanSegmentTableRequest, SegmentIdFilter, SegmentIdList};
 
 use crate::catalog::Entry;
 use crate::connection::Connection;
@@ -17,13 +19,17 @@ use crate::table;
 /// Column with the id of the segment.
 const SEGMENT_ID: &str = "rerun_segment_id";
 
-/// Asks for the whole table: one row per segment, ascending by id.
+/// Asks for those of `segments` that there are: one row per segment, ascending by id.
 pub(crate) async fn scan(
     connection: &Connection,
     entry: Arc<Entry>,
+    segments: &TextSet,
 ) -> Result<RecordBatch, Failure> {
     let call = entry.scope(connection.call("read the table of segments"));
-    let request = ScanSegmentTableRequest::default();
+    let request = ScanSegmentTableRequest {
+        segment_id_filter: filter(segments),
+        ..ScanSegmentTableRequest::default()
+    };
     let mut answers = call
         .stream(request, async |mut client, request| {
             client.scan_segment_table(request).await
@@ -37,7 +43,26 @@ pub(crate) async fn scan(
             parts.push(part.map_err(|error| answers.rejected(error))?);
         }
     }
-    joined(&parts).map_err(|error| answers.rejected(error))
+    // A server may not know the filter, and send all.
+    let rows = joined(&parts).and_then(|table| rows_of_segments(&table, segments));
+    rows.map_err(|error| answers.rejected(error))
+}
+
+/// The segments as the protocol can name them: these, or all but these; `None` for all, and for what it cannot name.
+fn filter(segments: &TextSet) -> Option<SegmentIdFilter> {
+    let list = |ids: Vec<&str>| SegmentIdList {
+        segment_ids: ids.into_iter().map(str::to_owned).collect(),
+    };
+    let strategy = match segments.listed() {
+        Some(ids) => Strategy::ScanOnly(list(ids)),
+        None => match segments.complement().listed() {
+            Some(ids) if !ids.is_empty() => Strategy::Skip(list(ids)),
+            _ => return None,
+        },
+    };
+    Some(SegmentIdFilter {
+        strategy: Some(strategy),
+    })
 }
 
 /// Most bytes that the nulls of a column may take where a part lacks it.
@@ -142,6 +167,24 @@ mod tests {
         };
         assert_eq!(values("x"), [None, Some(1), Some(1)]);
         assert_eq!(values("y"), [Some(2), None, None]);
+    }
+
+    #[test]
+    fn segments_are_named_where_the_protocol_can() {
+        let strategy = |set: TextSet| filter(&set).and_then(|filter| filter.strategy);
+        let list = |ids: &[&str]| SegmentIdList {
+            segment_ids: ids.iter().map(|&id| id.to_owned()).collect(),
+        };
+        let two: TextSet = ["b", "a"].into_iter().collect();
+        let skipped = Some(Strategy::Skip(list(&["a", "b"])));
+        assert_eq!(strategy(two.complement()), skipped);
+        assert_eq!(strategy(two), Some(Strategy::ScanOnly(list(&["a", "b"]))));
+        assert_eq!(
+            strategy(TextSet::empty()),
+            Some(Strategy::ScanOnly(list(&[])))
+        );
+        assert_eq!(strategy(TextSet::all()), None);
+        assert_eq!(strategy(TextSet::prefix("a")), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use arrow::array::RecordBatch;
 use async_trait::async_trait;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use segue_chunk::wire::decode_schema;
-use segue_chunk::{ChunkInfo, ChunkSource, ChunkStream, DatasetSchema, PlanRequest};
+use segue_chunk::{ChunkInfo, ChunkSource, ChunkStream, DatasetSchema, PlanRequest, TextSet};
 use segue_error::{Error, ErrorCode, Result};
 use segue_proto::cloud::{GetDatasetSchemaRequest, GetDatasetSchemaResponse};
 
@@ -83,9 +83,9 @@ impl ChunkSource for RemoteSource {
         Ok(Arc::new(schema))
     }
 
-    async fn segment_table(&self, dataset: &str) -> Result<RecordBatch> {
+    async fn segment_table(&self, dataset: &str, segments: &TextSet) -> Result<RecordBatch> {
         let connection = &self.connection;
-        let read = |entry| segments::scan(connection, entry);
+        let read = |entry| segments::scan(connection, entry, segments);
         self.catalog.read(dataset, read).await
     }
 

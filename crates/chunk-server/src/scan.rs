@@ -5,51 +5,30 @@ use std::sync::Arc;
 
 use arrow::array::{AsArray as _, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::filter_record_batch;
+use segue_chunk::TextSet;
 use segue_proto::cloud::layer_name_filter::Strategy as LayerStrategy;
 use segue_proto::cloud::segment_id_filter::Strategy as SegmentStrategy;
 use segue_proto::cloud::{LayerNameFilter, SegmentIdFilter};
 use tonic::Status;
 
-/// Which values of a column of texts are wanted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Names {
-    All,
-    Only(HashSet<String>),
-    AllBut(HashSet<String>),
-}
-
-impl Names {
-    fn have(&self, name: &str) -> bool {
-        match self {
-            Self::All => true,
-            Self::Only(names) => names.contains(name),
-            Self::AllBut(names) => !names.contains(name),
+/// The segments that `filter` lets through.
+pub(crate) fn segments(filter: Option<SegmentIdFilter>) -> TextSet {
+    match filter.and_then(|filter| filter.strategy) {
+        None => TextSet::all(),
+        Some(SegmentStrategy::ScanOnly(list)) => list.segment_ids.iter().collect(),
+        Some(SegmentStrategy::Skip(list)) => {
+            list.segment_ids.iter().collect::<TextSet>().complement()
         }
     }
 }
 
-impl From<Option<SegmentIdFilter>> for Names {
-    fn from(filter: Option<SegmentIdFilter>) -> Self {
-        match filter.and_then(|filter| filter.strategy) {
-            None => Self::All,
-            Some(SegmentStrategy::ScanOnly(list)) => {
-                Self::Only(list.segment_ids.into_iter().collect())
-            }
-            Some(SegmentStrategy::Skip(list)) => {
-                Self::AllBut(list.segment_ids.into_iter().collect())
-            }
-        }
-    }
-}
-
-impl From<Option<LayerNameFilter>> for Names {
-    fn from(filter: Option<LayerNameFilter>) -> Self {
-        match filter.and_then(|filter| filter.strategy) {
-            None => Self::All,
-            Some(LayerStrategy::ScanOnly(list)) => {
-                Self::Only(list.layer_names.into_iter().collect())
-            }
-            Some(LayerStrategy::Skip(list)) => Self::AllBut(list.layer_names.into_iter().collect()),
+/// The names of layers that `filter` lets through.
+pub(crate) fn layers(filter: Option<LayerNameFilter>) -> TextSet {
+    match filter.and_then(|filter| filter.strategy) {
+        None => TextSet::all(),
+        Some(LayerStrategy::ScanOnly(list)) => list.layer_names.iter().collect(),
+        Some(LayerStrategy::Skip(list)) => {
+            list.layer_names.iter().collect::<TextSet>().complement()
         }
     }
 }
@@ -58,9 +37,9 @@ impl From<Option<LayerNameFilter>> for Names {
 pub(crate) fn rows(
     table: &RecordBatch,
     column: &str,
-    names: &Names,
+    names: &TextSet,
 ) -> Result<RecordBatch, Status> {
-    if *names == Names::All {
+    if names.is_all() {
         return Ok(table.clone());
     }
     let texts = table
@@ -69,7 +48,7 @@ pub(crate) fn rows(
     let texts = texts.ok_or_else(|| Status::internal(format!("a table without '{column}'")))?;
     let wanted = texts
         .iter()
-        .map(|text| Some(text.is_some_and(|text| names.have(text))));
+        .map(|text| Some(text.is_some_and(|text| names.contains(text))));
     let wanted: BooleanArray = wanted.collect();
     filter_record_batch(table, &wanted).map_err(|error| Status::internal(error.to_string()))
 }
@@ -110,8 +89,8 @@ mod tests {
         RecordBatch::try_from_iter([("name", names), ("number", numbers)]).unwrap()
     }
 
-    fn left(names: impl Into<Names>) -> Vec<String> {
-        let rows = rows(&table(), "name", &names.into()).unwrap();
+    fn left(names: &TextSet) -> Vec<String> {
+        let rows = rows(&table(), "name", names).unwrap();
         let names = rows.column(0).as_string::<i32>();
         names.iter().flatten().map(str::to_owned).collect()
     }
@@ -121,23 +100,31 @@ mod tests {
         let segment_ids = ["b", "x"].map(str::to_owned).to_vec();
         let list = SegmentIdList { segment_ids };
         let filter = |strategy| Some(SegmentIdFilter { strategy });
-        assert_eq!(left(None::<SegmentIdFilter>), ["a", "b", "c"]);
-        assert_eq!(left(filter(None)), ["a", "b", "c"]);
+        assert_eq!(left(&segments(None)), ["a", "b", "c"]);
+        assert_eq!(left(&segments(filter(None))), ["a", "b", "c"]);
         assert_eq!(
-            left(filter(Some(SegmentStrategy::ScanOnly(list.clone())))),
+            left(&segments(filter(Some(SegmentStrategy::ScanOnly(
+                list.clone()
+            ))))),
             ["b"]
         );
-        assert_eq!(left(filter(Some(SegmentStrategy::Skip(list)))), ["a", "c"]);
+        assert_eq!(
+            left(&segments(filter(Some(SegmentStrategy::Skip(list))))),
+            ["a", "c"]
+        );
         let layer_names = vec!["a".to_owned()];
         let list = LayerNameList { layer_names };
         let filter = |strategy| Some(LayerNameFilter { strategy });
         assert_eq!(
-            left(filter(Some(LayerStrategy::ScanOnly(list.clone())))),
+            left(&layers(filter(Some(LayerStrategy::ScanOnly(list.clone()))))),
             ["a"]
         );
-        assert_eq!(left(filter(Some(LayerStrategy::Skip(list)))), ["b", "c"]);
-        let none = Names::Only(HashSet::new());
-        assert_eq!(left(none), [""; 0]);
+        assert_eq!(
+            left(&layers(filter(Some(LayerStrategy::Skip(list))))),
+            ["b", "c"]
+        );
+        assert_eq!(left(&layers(None)), ["a", "b", "c"]);
+        assert_eq!(left(&TextSet::empty()), [""; 0]);
     }
 
     #[test]

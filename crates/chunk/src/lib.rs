@@ -48,7 +48,7 @@ pub use model::{
 };
 pub use names::suggestion;
 pub use schema::{ComponentColumn, DatasetSchema};
-pub use segments::segment_table_schema;
+pub use segments::{rows_of_segments, segment_table_schema};
 pub use source::{
     ChunkInfo, ChunkSource, ChunkStream, Compression, EncodedChunk, EntitySelection, PlanRequest,
     TimeSelection,

@@ -8,7 +8,7 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::common::ScalarValue;
 use segue_chunk::schema::keys::SEGMENT_ID_COLUMN;
-use segue_chunk::{ChunkSource, SegmentId, TimeRange, Timeline};
+use segue_chunk::{ChunkSource, SegmentId, TextSet, TimeRange, Timeline};
 use segue_error::{Error, ErrorCode, Result};
 
 use crate::filter::{Region, index_value};
@@ -57,7 +57,14 @@ impl Samples {
         source: &dyn ChunkSource,
         dataset: &Arc<str>,
     ) -> Result<SegmentSamples> {
-        let table = source.segment_table(dataset).await?;
+        let segments = match self {
+            Self::Everywhere(_) => region.segments().clone(),
+            Self::BySegment(values) => {
+                let named: TextSet = values.keys().map(SegmentId::as_str).collect();
+                region.segments().intersect(&named)
+            }
+        };
+        let table = source.segment_table(dataset, &segments).await?;
         let mut within = SegmentSamples::new();
         for (segment, range) in known(&table, index, dataset)? {
             let values = match self {

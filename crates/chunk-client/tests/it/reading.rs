@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::AsArray;
 use segue_chunk::{
-    ChunkDecoder, ChunkSource, Fill, PlanRequest, SegmentId, TimeRange, TimeSelection,
+    ChunkDecoder, ChunkSource, Fill, PlanRequest, SegmentId, TextSet, TimeRange, TimeSelection,
 };
 use segue_error::ErrorCode;
 
@@ -62,7 +62,8 @@ async fn each_server_is_asked_in_the_form_that_it_knows() {
 async fn the_table_of_segments_is_sorted() {
     for version in VERSIONS {
         let mock = Mock::start(Recorded::of(version)).await;
-        let table = mock.source().await.segment_table(DATASET).await.unwrap();
+        let table = mock.source().await;
+        let table = table.segment_table(DATASET, &TextSet::all()).await.unwrap();
         let ids = table.column_by_name("rerun_segment_id").unwrap();
         let ids: Vec<&str> = ids.as_string::<i32>().iter().flatten().collect();
         assert_eq!(ids.len(), 21);

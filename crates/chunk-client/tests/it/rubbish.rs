@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
-use segue_chunk::{ChunkDecoder, ChunkInfo, ChunkSource, DatasetSchema, PlanRequest};
+use segue_chunk::{ChunkDecoder, ChunkInfo, ChunkSource, DatasetSchema, PlanRequest, TextSet};
 use segue_chunk_client::RemoteSource;
 use segue_error::{Error, ErrorCode, Result};
 use tokio::task::JoinSet;
@@ -73,7 +73,10 @@ async fn call(source: &RemoteSource, method: &str, known: &Known) -> Result<()> 
     match method {
         "FindEntries" => source.datasets().await.map(drop),
         "GetDatasetSchema" => source.schema(DATASET).await.map(drop),
-        "ScanSegmentTable" => source.segment_table(DATASET).await.map(drop),
+        "ScanSegmentTable" => source
+            .segment_table(DATASET, &TextSet::all())
+            .await
+            .map(drop),
         "FetchChunks" => {
             let infos: HashMap<_, _> = known.plan.iter().map(|info| (info.id, info)).collect();
             let decoder = ChunkDecoder::new(Arc::clone(&known.schema), Some("frame_nr".into()));

@@ -7,7 +7,7 @@ use arrow::datatypes::Schema;
 use futures::StreamExt as _;
 use futures::stream;
 use segue_chunk::wire::{encode_schema, encode_table};
-use segue_chunk::{ChunkSource as _, SegmentId};
+use segue_chunk::{ChunkSource as _, SegmentId, TextSet};
 use segue_proto::cloud::{
     GetRrdManifestRequest, GetRrdManifestResponse, ScanDatasetManifestRequest,
     ScanSegmentTableRequest,
@@ -18,8 +18,7 @@ use tonic::metadata::MetadataMap;
 
 use super::{Service, Stream};
 use crate::entry::Entry;
-use crate::scan::{self, Names};
-use crate::{layers, manifest, status};
+use crate::{layers, manifest, scan, status};
 
 impl Service {
     pub(super) async fn dataset_schema(
@@ -35,7 +34,7 @@ impl Service {
         headers: &MetadataMap,
     ) -> Result<common::Schema, Status> {
         let entry = self.entries.of_request(headers)?;
-        schema(&self.all_segments(entry).await?.schema())
+        schema(&self.segments(entry, &TextSet::empty()).await?.schema())
     }
 
     pub(super) async fn segment_table(
@@ -44,14 +43,13 @@ impl Service {
         request: ScanSegmentTableRequest,
     ) -> Result<DataframePart, Status> {
         let entry = self.entries.of_request(headers)?;
-        let table = self.all_segments(entry).await?;
-        let segments = Names::from(request.segment_id_filter);
-        let table = scan::rows(&table, layers::SEGMENT, &segments)?;
+        let segments = scan::segments(request.segment_id_filter);
+        let table = self.segments(entry, &segments).await?;
         part(&scan::columns(&table, &request.columns)?)
     }
 
-    async fn all_segments(&self, entry: &Entry) -> Result<RecordBatch, Status> {
-        let table = self.source.segment_table(&entry.name).await;
+    async fn segments(&self, entry: &Entry, segments: &TextSet) -> Result<RecordBatch, Status> {
+        let table = self.source.segment_table(&entry.name, segments).await;
         table.map_err(|error| self.status(entry, &error))
     }
 
@@ -68,9 +66,9 @@ impl Service {
         request: ScanDatasetManifestRequest,
     ) -> Result<DataframePart, Status> {
         let table = self.all_layers(headers).await?;
-        let segments = Names::from(request.segment_id_filter);
+        let segments = scan::segments(request.segment_id_filter);
         let table = scan::rows(&table, layers::SEGMENT, &segments)?;
-        let names = Names::from(request.layer_name_filter);
+        let names = scan::layers(request.layer_name_filter);
         let table = scan::rows(&table, layers::LAYER, &names)?;
         part(&scan::columns(&table, &request.columns)?)
     }

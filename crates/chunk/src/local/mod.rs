@@ -33,7 +33,9 @@ pub use unique::UniqueChunks;
 use self::dataset::Dataset;
 use crate::names::suggestion;
 use crate::schema::DatasetSchema;
+use crate::segments::rows_of_segments;
 use crate::source::{ChunkInfo, ChunkSource, ChunkStream, PlanRequest};
+use crate::text_set::TextSet;
 
 /// Recordings in folders of this machine.
 ///
@@ -111,13 +113,18 @@ impl ChunkSource for LocalSource {
             .await
     }
 
-    async fn segment_table(&self, dataset: &str) -> Result<RecordBatch> {
+    async fn segment_table(&self, dataset: &str, segments: &TextSet) -> Result<RecordBatch> {
         let dataset = self.dataset(dataset)?;
         let contents = dataset.contents().await?;
-        let table = contents
-            .segment_table
-            .get_or_try_init(|| segments::table(dataset, &contents));
-        Ok(table.await?.clone())
+        let all = &contents.segment_table;
+        match all.get() {
+            Some(table) => rows_of_segments(table, segments),
+            None if segments.is_all() => {
+                let table = || segments::table(dataset, &contents, segments);
+                Ok(all.get_or_try_init(table).await?.clone())
+            }
+            None => segments::table(dataset, &contents, segments).await,
+        }
     }
 
     fn fetch(&self, dataset: &str, chunks: Vec<ChunkInfo>) -> ChunkStream {

@@ -1,6 +1,6 @@
 //! The table of segments of a folder.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use arrow::record_batch::RecordBatch;
@@ -14,16 +14,23 @@ use crate::decode::ChunkDecoder;
 use crate::model::{Chunk, ChunkId, SegmentId, TimeRange};
 use crate::segments::{SegmentRow, properties, segment_table};
 use crate::source::{ChunkInfo, PlanRequest, TimeSelection};
+use crate::text_set::TextSet;
 
-/// The table of the segments of `dataset`, which holds `contents`. Reads the properties.
+/// The table of those of `segments` that `dataset`, which holds `contents`, has. Reads their properties.
 pub(super) async fn table(
     dataset: &Arc<Dataset>,
     contents: &Arc<DatasetContents>,
+    segments: &TextSet,
 ) -> Result<RecordBatch> {
-    let mut properties = read_properties(dataset, contents).await?;
+    let wanted = contents.segments().map(|(segment, _)| segment);
+    let wanted = wanted.filter(|segment| segments.contains(segment.as_str()));
+    let wanted: BTreeSet<SegmentId> = wanted.cloned().collect();
+    let mut properties = read_properties(dataset, contents, &wanted).await?;
     let contents = Arc::clone(contents);
     let build = blocking::start(move |_| {
-        let rows = contents.segments().map(|(segment, layers)| SegmentRow {
+        let rows = contents.segments();
+        let rows = rows.filter(|(segment, _)| wanted.contains(*segment));
+        let rows = rows.map(|(segment, layers)| SegmentRow {
             segment: segment.clone(),
             layers: layers.iter().map(layer).collect(),
             last_updated_ns: layers.iter().map(|layer| layer.stamp().modified_ns).max(),
@@ -39,16 +46,17 @@ pub(super) async fn table(
     build.finish().await
 }
 
-/// The chunks of the properties, by segment.
+/// The chunks of the properties of `segments`, by segment.
 async fn read_properties(
     dataset: &Arc<Dataset>,
     contents: &Arc<DatasetContents>,
+    segments: &BTreeSet<SegmentId>,
 ) -> Result<HashMap<SegmentId, Vec<Arc<Chunk>>>> {
     let schema = contents.schema();
     let request = PlanRequest {
         dataset: dataset.name().into(),
         entities: properties(schema)?.entities(),
-        segments: None,
+        segments: Some(segments.clone()),
         time: TimeSelection::Static,
     };
     let planned = {

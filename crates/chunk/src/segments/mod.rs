@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, Int64Array, ListArray, RecordBatch, StringArray, UInt64Array, new_null_array,
+    Array, ArrayRef, AsArray, BooleanArray, Int64Array, ListArray, RecordBatch, StringArray,
+    UInt64Array, new_null_array,
 };
 use arrow::buffer::OffsetBuffer;
-use arrow::compute::{cast, concat};
+use arrow::compute::{cast, concat, filter_record_batch};
 use arrow::datatypes::{DataType, Field, Schema, TimeUnit};
 use arrow::error::ArrowError;
 use segue_error::{Error, ErrorCode, Result};
@@ -19,6 +20,7 @@ use crate::assemble::{SegmentChunks, assemble_static};
 use crate::contents::Contents;
 use crate::model::{Chunk, SegmentId, TimeRange, Timeline};
 use crate::schema::{DatasetSchema, keys};
+use crate::text_set::TextSet;
 use crate::view::View;
 
 /// What a source knows of a segment.
@@ -50,6 +52,21 @@ pub(crate) fn properties(schema: &DatasetSchema) -> Result<View> {
         None,
         &Contents::parse(["/__properties/**"])?.into(),
     )
+}
+
+/// The rows of a table of segments whose segment is in `segments`. `invalid_response` when the table does not say
+/// which segments its rows are.
+pub fn rows_of_segments(table: &RecordBatch, segments: &TextSet) -> Result<RecordBatch> {
+    if segments.is_all() {
+        return Ok(table.clone());
+    }
+    let ids = table.column_by_name(keys::SEGMENT_ID_COLUMN);
+    let ids = ids.and_then(|ids| ids.as_string_opt::<i32>());
+    let wrong = |message: String| Error::new(ErrorCode::InvalidResponse, "segments.rows", message);
+    let ids = ids.ok_or_else(|| wrong("a table of segments without their ids".to_owned()))?;
+    let is_wanted = ids.iter().map(|id| id.map(|id| segments.contains(id)));
+    let is_wanted: BooleanArray = is_wanted.collect();
+    filter_record_batch(table, &is_wanted).map_err(|error| wrong(error.to_string()))
 }
 
 /// The table of `rows`, which are the segments of a dataset with the columns `schema`.

@@ -16,6 +16,7 @@ pub use request::{EntitySelection, PlanRequest, TimeSelection};
 use segue_error::Result;
 
 use crate::schema::DatasetSchema;
+use crate::text_set::TextSet;
 
 /// Chunks as they are delivered. The stream ends after the first error.
 pub type ChunkStream = BoxStream<'static, Result<EncodedChunk>>;
@@ -40,14 +41,14 @@ pub trait ChunkSource: Debug + Send + Sync + 'static {
     /// there is none of that name; unknown segments, entities, components and indexes just select nothing.
     async fn plan(&self, request: &PlanRequest) -> Result<Vec<ChunkInfo>>;
 
-    /// The table of segments: one row per segment, ascending by id. `unknown_dataset` when there is none of
-    /// that name.
+    /// The table of those of `segments` that there are: one row per segment, ascending by id. `unknown_dataset` when
+    /// there is none of that name.
     ///
     /// Its columns are `rerun_segment_id`, `rerun_layer_names` and `rerun_storage_urls` (side by side),
     /// `rerun_last_updated_at` (nanoseconds since 1970), `rerun_num_chunks` and `rerun_size_bytes` (of all
     /// layers together), then the static values of recording properties, and per timeline `NAME:start` and
     /// `NAME:end`, null where a segment has no value on it. Reads metadata and properties only.
-    async fn segment_table(&self, dataset: &str) -> Result<RecordBatch>;
+    async fn segment_table(&self, dataset: &str, segments: &TextSet) -> Result<RecordBatch>;
 
     /// Fetches chunks of `dataset` that [`plan`](Self::plan) named. Nothing starts before the first poll;
     /// dropping the stream stops the work.

@@ -18,6 +18,7 @@ use crate::segments::{SegmentRow, segment_table};
 use crate::source::{ChunkInfo, ChunkSource, ChunkStream, Compression, EncodedChunk, PlanRequest};
 
 use super::schema_of;
+use crate::text_set::TextSet;
 use counters::Counters;
 pub use counters::{Counts, Gate};
 pub(super) use needs::is_needed;
@@ -203,11 +204,15 @@ impl ChunkSource for ScriptedSource {
         Ok(infos)
     }
 
-    async fn segment_table(&self, dataset: &str) -> Result<RecordBatch> {
+    async fn segment_table(&self, dataset: &str, segments: &TextSet) -> Result<RecordBatch> {
+        self.counters.change(|counts| counts.segment_tables += 1);
         let found = self.find(dataset)?;
         let mut rows: BTreeMap<SegmentId, SegmentRow> = BTreeMap::new();
         for stored in &found.stored {
             let id = stored.chunk.segment();
+            if !segments.contains(id.as_str()) {
+                continue;
+            }
             let row = rows.entry(id.clone()).or_insert_with(|| SegmentRow {
                 segment: id.clone(),
                 layers: Vec::new(),

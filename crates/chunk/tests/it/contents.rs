@@ -3,6 +3,7 @@
 use arrow::array::AsArray as _;
 use arrow::datatypes::UInt64Type;
 use segue_chunk::ChunkSource as _;
+use segue_chunk::TextSet;
 use segue_chunk::testing::RecordingWriter;
 use segue_error::ErrorCode;
 use segue_proto::common::StoreKind;
@@ -81,7 +82,7 @@ fn the_table_of_segments_follows_the_files() {
     let source = source(dir.path());
     run(async {
         let chunks = async || {
-            let table = source.segment_table("d").await.unwrap();
+            let table = source.segment_table("d", &TextSet::all()).await.unwrap();
             let chunks = table.column_by_name("rerun_num_chunks").unwrap();
             chunks.as_primitive::<UInt64Type>().values().to_vec()
         };

@@ -8,12 +8,22 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::Result;
-use datafusion::logical_expr::{Expr, TableType};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
+use segue_chunk::schema::keys::SEGMENT_ID_COLUMN;
 use segue_chunk::{ChunkSource, DatasetSchema, segment_table_schema};
 use segue_error::{Error, ErrorCode};
 
 use super::rows;
+use crate::filter::Filters;
+
+/// What is understood of filters.
+const FILTERS: Filters<'_> = Filters {
+    text: SEGMENT_ID_COLUMN,
+    index: None,
+    is_nullable: false,
+    components: None,
+};
 
 /// The segments of a dataset: layers, sizes, recording properties, and the first and last value on each
 /// timeline.
@@ -83,15 +93,33 @@ impl TableProvider for SegmentsTable {
         TableType::Base
     }
 
+    /// Conditions on the segment alone are answered here.
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
+        Ok(FILTERS.analyse(filters).pushdown)
+    }
+
     async fn scan(
         &self,
         state: &dyn Session,
         projection: Option<&Vec<usize>>,
-        _filters: &[Expr],
+        filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let segments = self.source.segment_table(&self.dataset).await?;
-        let segments = self.conform(&segments)?;
+        let filters: Vec<&Expr> = filters.iter().collect();
+        let region = FILTERS.analyse(&filters).region;
+        let segments = match region.is_empty() {
+            true => RecordBatch::new_empty(Arc::clone(&self.schema)),
+            false => {
+                let found = self
+                    .source
+                    .segment_table(&self.dataset, region.segments())
+                    .await?;
+                self.conform(&found)?
+            }
+        };
         rows::scan(segments, state, projection, limit).await
     }
 }

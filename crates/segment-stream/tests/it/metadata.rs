@@ -106,6 +106,105 @@ async fn nothing_is_asked_before_the_scan_and_nothing_is_ever_fetched() {
     assert_eq!(source.counts().fetches, 0);
 }
 
+/// The answer to `sql`, with how often it asked for a plan and for the table of segments.
+async fn asking(sql: &str) -> (Vec<String>, usize, usize) {
+    let (context, source) = session(recordings()).await;
+    let before = source.counts();
+    let rows = rows(&context, sql).await;
+    let counts = source.counts();
+    let segment_tables = counts.segment_tables - before.segment_tables;
+    (rows, counts.plans - before.plans, segment_tables)
+}
+
+fn said(rows: &[&str]) -> Vec<String> {
+    rows.iter().map(|row| format!("| {row} |")).collect()
+}
+
+#[tokio::test]
+async fn segments_are_chosen_by_the_source() {
+    let sql = |filter: &str| format!("SELECT rerun_segment_id FROM segments WHERE {filter}");
+    for (filter, rows) in [
+        ("rerun_segment_id = 's1'", &["s1"][..]),
+        ("rerun_segment_id NOT IN ('s1', 'x', 'y', 'z')", &["s0"]),
+        (
+            "rerun_segment_id LIKE 's%' AND rerun_segment_id > 's0'",
+            &["s1"],
+        ),
+        ("rerun_num_chunks = 3", &["s0"]),
+        (
+            "rerun_num_chunks = 3 OR rerun_segment_id = 's1'",
+            &["s0", "s1"],
+        ),
+    ] {
+        assert_eq!(asking(&sql(filter)).await, (said(rows), 0, 1), "{filter}");
+    }
+    let contradiction = sql("rerun_segment_id = 's0' AND rerun_segment_id = 's1'");
+    assert_eq!(asking(&contradiction).await, (Vec::new(), 0, 0));
+    let limited =
+        "SELECT count(*) FROM (SELECT 1 FROM segments WHERE rerun_segment_id <> 's1' LIMIT 5)";
+    assert_eq!(asking(limited).await.0, said(&["1"]));
+}
+
+#[tokio::test]
+async fn chunks_are_chosen_by_what_is_said_of_them() {
+    let all = [
+        "s0 | /a",
+        "s0 | /b",
+        "s0 | /fixed",
+        "s1 | /__properties/episode",
+        "s1 | /a",
+    ];
+    let sql = |filter: &str| {
+        format!("SELECT rerun_segment_id, chunk_entity_path FROM chunks WHERE {filter}")
+    };
+    for (filter, rows, plans) in [
+        ("true", &all[..], 2),
+        ("rerun_segment_id = 's1'", &all[3..], 2),
+        ("chunk_entity_path LIKE '/a%'", &["s0 | /a", "s1 | /a"], 2),
+        (
+            "chunk_entity_path <> '/a' AND rerun_segment_id < 's1'",
+            &["s0 | /b", "s0 | /fixed"],
+            2,
+        ),
+        (
+            "rerun_segment_id = 's1' OR chunk_entity_path = '/b'",
+            &["s0 | /b", all[3], all[4]],
+            2,
+        ),
+        (
+            "chunk_is_static",
+            &["s0 | /fixed", "s1 | /__properties/episode"],
+            1,
+        ),
+        ("NOT chunk_is_static", &["s0 | /a", "s0 | /b", "s1 | /a"], 2),
+        ("chunk_is_static AND NOT chunk_is_static", &[], 0),
+        ("chunk_entity_path = '/none'", &[], 0),
+        // Only chunks with the timeline can have such bounds.
+        ("\"frame:start\" >= 2", &["s1 | /a"], 1),
+        (
+            "\"frame:end\" <= 2 AND \"step:start\" = 10",
+            &["s0 | /a"],
+            2,
+        ),
+        ("\"frame:end\" - \"frame:start\" = 2", &["s1 | /a"], 2),
+        (
+            "\"frame:start\" IS NULL",
+            &["s0 | /b", "s0 | /fixed", all[3]],
+            2,
+        ),
+        ("\"frame:start\" > 1 AND \"frame:start\" < 1", &[], 0),
+    ] {
+        assert_eq!(
+            asking(&sql(filter)).await,
+            (said(rows), plans, 0),
+            "{filter}"
+        );
+    }
+    // What is shown of other timelines is asked for.
+    let both = "SELECT \"frame:end\", \"step:end\" FROM chunks WHERE \"frame:start\" <= 1";
+    assert_eq!(asking(both).await, (said(&["2 | 20"]), 2, 0));
+}
+
 #[tokio::test]
 async fn a_dataset_without_timelines_or_anything_has_its_tables() {
     let fixed = ChunkBuilder::new("s0", "/fixed")

@@ -7,7 +7,7 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::prelude::SessionContext;
 use futures::StreamExt as _;
 use segue_chunk::testing::ScriptedSource;
-use segue_chunk::{ChunkInfo, ChunkSource, ChunkStream, DatasetSchema, PlanRequest};
+use segue_chunk::{ChunkInfo, ChunkSource, ChunkStream, DatasetSchema, PlanRequest, TextSet};
 use segue_error::Result;
 use segue_segment_stream::SegmentStreamTable;
 use tracing::{Instrument as _, Span};
@@ -31,8 +31,8 @@ impl ChunkSource for Spanned {
         self.inner.schema(dataset).await
     }
 
-    async fn segment_table(&self, dataset: &str) -> Result<RecordBatch> {
-        self.inner.segment_table(dataset).await
+    async fn segment_table(&self, dataset: &str, segments: &TextSet) -> Result<RecordBatch> {
+        self.inner.segment_table(dataset, segments).await
     }
 
     async fn plan(&self, request: &PlanRequest) -> Result<Vec<ChunkInfo>> {

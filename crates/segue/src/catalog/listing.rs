@@ -197,7 +197,7 @@ mod tests {
     use arrow::array::RecordBatch;
     use async_trait::async_trait;
     use segue_chunk::testing::ScriptedSource;
-    use segue_chunk::{ChunkInfo, ChunkStream, PlanRequest};
+    use segue_chunk::{ChunkInfo, ChunkStream, PlanRequest, TextSet};
 
     use super::*;
 
@@ -222,8 +222,8 @@ mod tests {
             self.0.plan(request).await
         }
 
-        async fn segment_table(&self, dataset: &str) -> Result<RecordBatch> {
-            self.0.segment_table(dataset).await
+        async fn segment_table(&self, dataset: &str, segments: &TextSet) -> Result<RecordBatch> {
+            self.0.segment_table(dataset, segments).await
         }
 
         fn fetch(&self, dataset: &str, chunks: Vec<ChunkInfo>) -> ChunkStream {

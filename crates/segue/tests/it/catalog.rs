@@ -7,7 +7,7 @@ use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::catalog::CatalogProvider;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use segue::chunk::testing::{ChunkBuilder, ScriptedSource};
-use segue::chunk::{ChunkInfo, ChunkSource, ChunkStream, DatasetSchema, PlanRequest};
+use segue::chunk::{ChunkInfo, ChunkSource, ChunkStream, DatasetSchema, PlanRequest, TextSet};
 use segue::stream::SegmentStreamOptions;
 use segue::{Error, ErrorCode, PUBLIC_SCHEMA, Result, SegueSession, find_segue_error, install};
 
@@ -62,8 +62,8 @@ impl ChunkSource for HalfBroken {
         self.inner.plan(request).await
     }
 
-    async fn segment_table(&self, dataset: &str) -> Result<RecordBatch> {
-        self.inner.segment_table(dataset).await
+    async fn segment_table(&self, dataset: &str, segments: &TextSet) -> Result<RecordBatch> {
+        self.inner.segment_table(dataset, segments).await
     }
 
     fn fetch(&self, dataset: &str, chunks: Vec<ChunkInfo>) -> ChunkStream {

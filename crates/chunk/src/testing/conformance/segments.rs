@@ -8,16 +8,21 @@ use arrow::datatypes::{DataType, Field, Int64Type, TimeUnit, UInt64Type};
 
 use super::{DATASET, Expected, Recording, Verdict, ensure, ensure_unknown_dataset};
 use crate::model::{Chunk, Timeline};
+use crate::segments::rows_of_segments;
 use crate::source::ChunkSource;
+use crate::text_set::TextSet;
 
 const COLUMNS: &str = "segment_table has its columns";
 const VALUES: &str = "segment_table is true";
 
 pub(super) async fn check(source: &dyn ChunkSource, expected: &Expected) -> Verdict {
     for unknown in ["nowhere", "", "CONFORMANCE"] {
-        ensure_unknown_dataset("segment_table", source.segment_table(unknown).await)?;
+        ensure_unknown_dataset(
+            "segment_table",
+            source.segment_table(unknown, &TextSet::all()).await,
+        )?;
     }
-    let table = source.segment_table(DATASET).await;
+    let table = source.segment_table(DATASET, &TextSet::all()).await;
     let table = table.map_err(|e| format!("{COLUMNS}: {e}"))?;
     check_columns(&table, expected)?;
 
@@ -38,6 +43,41 @@ pub(super) async fn check(source: &dyn ChunkSource, expected: &Expected) -> Verd
     for (row, (segment, recordings)) in segments.iter().enumerate() {
         let verdict = check_row(&table, row, recordings, expected);
         verdict.map_err(|reason| format!("{VALUES}: {reason} of segment '{segment}'"))?;
+    }
+    check_selection(source, &table, &wanted).await
+}
+
+/// Asks for some segments: the rows must be those of the whole table.
+async fn check_selection(source: &dyn ChunkSource, all: &RecordBatch, ids: &[&str]) -> Verdict {
+    let one = TextSet::one(ids.last().copied().unwrap_or_default());
+    let sets = [
+        TextSet::empty(),
+        one.clone(),
+        one.complement(),
+        one.union(&TextSet::one("no such segment")),
+        TextSet::prefix("la"),
+        TextSet::prefix("la").complement(),
+        TextSet::after("layered"),
+    ];
+    for set in sets {
+        let found = source.segment_table(DATASET, &set).await;
+        let found = found.map_err(|e| format!("{COLUMNS}: {e}"))?;
+        let wanted: Vec<&str> = ids.iter().copied().filter(|id| set.contains(id)).collect();
+        let rows = texts(&found, "rerun_segment_id")?;
+        ensure(
+            rows == wanted,
+            "segment_table has the rows of the wanted segments",
+            || format!("{rows:?} for {set}"),
+        )?;
+        let rows = rows_of_segments(all, &set).map_err(|e| e.to_string())?;
+        let names = rows.schema();
+        let same = names.fields().iter().all(|field| {
+            wanted.is_empty()
+                || found.column_by_name(field.name()) == rows.column_by_name(field.name())
+        });
+        ensure(same, "segment_table is the same for some segments", || {
+            set.to_string()
+        })?;
     }
     Ok(())
 }

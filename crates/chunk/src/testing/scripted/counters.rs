@@ -11,6 +11,8 @@ pub struct Counts {
     pub schemas: usize,
     /// Calls of `plan`.
     pub plans: usize,
+    /// Calls of `segment_table`.
+    pub segment_tables: usize,
     /// Calls of `fetch`.
     pub fetches: usize,
     /// Streams that have been polled.

@@ -192,6 +192,7 @@ async fn counts_tell_calls_bytes_and_live_streams() {
     let other = source.fetch("d", infos);
     assert!(stream.next().await.is_some());
     let expected = Counts {
+        segment_tables: 0,
         schemas: 1,
         plans: 1,
         fetches: 2,

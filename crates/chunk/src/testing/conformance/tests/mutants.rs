@@ -12,8 +12,8 @@ use segue_error::{Error, Result};
 
 use super::super::plans::everything;
 use super::*;
-use crate::Fill;
 use crate::source::{ChunkStream, PlanRequest, TimeSelection};
+use crate::{Fill, TextSet};
 
 const TOO_MUCH: &str = "fetch delivers each chunk that it is asked for once, and no other";
 const MISSING: &str = "plan names no fewer chunks than are needed";
@@ -34,6 +34,7 @@ pub(super) enum Mutation {
     SchemaForgetsStatic,
     SchemaUnordered,
     SegmentsOfNothing,
+    SegmentsOfAll,
     SegmentsDescend,
     SegmentsMissOne,
     SegmentsMissColumn,
@@ -96,6 +97,10 @@ impl Mutation {
         (
             SegmentsOfNothing,
             "segment_table of a dataset that does not exist",
+        ),
+        (
+            SegmentsOfAll,
+            "segment_table has the rows of the wanted segments",
         ),
         (
             SegmentsDescend,
@@ -407,10 +412,17 @@ impl ChunkSource for Mutant {
         Ok(infos)
     }
 
-    async fn segment_table(&self, dataset: &str) -> Result<RecordBatch> {
-        let found = self.inner.segment_table(dataset).await;
+    async fn segment_table(&self, dataset: &str, segments: &TextSet) -> Result<RecordBatch> {
+        let all = TextSet::all();
+        let segments = match self.mutation {
+            SegmentsOfAll => &all,
+            _ => segments,
+        };
+        let found = self.inner.segment_table(dataset, segments).await;
         let table = match (found, self.mutation) {
-            (Err(_), SegmentsOfNothing) => return self.inner.segment_table(DATASET).await,
+            (Err(_), SegmentsOfNothing) => {
+                return self.inner.segment_table(DATASET, segments).await;
+            }
             (found, _) => found?,
         };
         Ok(self.falsified(&table))

@@ -1,5 +1,7 @@
 //! One row per chunk.
 
+mod wanted;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -13,7 +15,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::Result;
-use datafusion::logical_expr::{Expr, TableType};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use segue_chunk::schema::keys;
 use segue_chunk::{
@@ -23,14 +25,20 @@ use segue_chunk::{
 use segue_error::{Error, ErrorCode};
 
 use super::rows;
+use wanted::Wanted;
+
+/// Column with the entity of a chunk.
+const ENTITY_COLUMN: &str = "chunk_entity_path";
+/// Column that says whether a chunk is static.
+const STATIC_COLUMN: &str = "chunk_is_static";
 
 /// Columns that do not depend on the timelines, with their types and whether they can be null.
 const COLUMNS: [(&str, DataType, bool); 8] = [
     ("chunk_id", DataType::FixedSizeBinary(16), false),
     (keys::SEGMENT_ID_COLUMN, DataType::Utf8, false),
     ("rerun_segment_layer", DataType::Utf8, false),
-    ("chunk_entity_path", DataType::Utf8, false),
-    ("chunk_is_static", DataType::Boolean, false),
+    (ENTITY_COLUMN, DataType::Utf8, false),
+    (STATIC_COLUMN, DataType::Boolean, false),
     ("chunk_num_rows", DataType::UInt64, true),
     ("chunk_byte_len", DataType::UInt64, false),
     ("chunk_byte_size_uncompressed", DataType::UInt64, true),
@@ -86,17 +94,25 @@ impl ChunksTable {
         }
     }
 
-    /// Asks for all chunks, once per timeline: a source says only where chunks start on one of them.
-    async fn rows(&self) -> segue_error::Result<Rows> {
+    /// Asks for the chunks that are wanted, once per timeline: a source says only where chunks start on one of them.
+    ///
+    /// Where chunks must have values on some timelines, of the others only those in `shown` are asked for.
+    async fn rows(&self, wanted: &Wanted, shown: &[usize]) -> segue_error::Result<Rows> {
         let mut rows = Rows::new();
+        let entities = self.entities.iter();
+        let entities = entities.filter(|one| wanted.entities.contains(one.entity.as_str()));
+        let entities: Vec<EntitySelection> = entities.cloned().collect();
+        if wanted.is_nothing || entities.is_empty() {
+            return Ok(rows);
+        }
         let request = |time| PlanRequest {
             dataset: Arc::clone(&self.dataset),
-            entities: self.entities.clone(),
-            segments: None,
+            entities: entities.clone(),
+            segments: wanted.segments.segments(),
             time,
         };
         let mut add = |infos: Vec<ChunkInfo>, timeline: Option<usize>| {
-            for info in infos {
+            for info in infos.into_iter().filter(|info| wanted.has(info)) {
                 let key = (info.segment.clone(), info.entity.clone(), info.id);
                 let bounds = (info.start, info.end);
                 let row = rows.entry(key).or_insert_with(|| Row {
@@ -108,15 +124,21 @@ impl ChunksTable {
                 }
             }
         };
+        let is_static = wanted.is_static == Some(true);
+        let is_bound = wanted.ranges.iter().any(Option::is_some);
         for (at, timeline) in self.timelines.iter().enumerate() {
+            let range = wanted.ranges.get(at).copied().flatten();
+            if is_static || (is_bound && range.is_none() && !shown.contains(&at)) {
+                continue;
+            }
             let time = TimeSelection::Index {
                 index: Arc::clone(&timeline.name),
-                range: TimeRange::ALL,
+                range: range.unwrap_or(TimeRange::ALL),
                 fill: Fill::None,
             };
             add(self.source.plan(&request(time)).await?, Some(at));
         }
-        if self.timelines.is_empty() {
+        if is_static || self.timelines.is_empty() {
             add(
                 self.source.plan(&request(TimeSelection::Static)).await?,
                 None,
@@ -182,17 +204,36 @@ impl TableProvider for ChunksTable {
         TableType::Base
     }
 
+    /// Conditions on segment and entity, and on whether a chunk is static, are answered here; those on first and last
+    /// values narrow what is asked for.
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
+        Ok(Wanted::new(filters, &self.timelines).pushdown)
+    }
+
     async fn scan(
         &self,
         state: &dyn Session,
         projection: Option<&Vec<usize>>,
-        _filters: &[Expr],
+        filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let chunks = self.batch(&self.rows().await?).map_err(|error| {
-            let message = format!("arrow could not build the table of chunks: {error}");
-            Error::new(ErrorCode::Internal, "chunks_table.scan", message).with_source(error)
-        })?;
+        let filters: Vec<&Expr> = filters.iter().collect();
+        let wanted = Wanted::new(&filters, &self.timelines);
+        let all = || (0..self.schema.fields().len()).collect();
+        let columns: Vec<usize> = projection.map_or_else(all, Vec::clone);
+        let bounds = columns
+            .iter()
+            .filter_map(|at| at.checked_sub(COLUMNS.len()));
+        let shown: Vec<usize> = bounds.map(|at| at / 2).collect();
+        let chunks = self
+            .batch(&self.rows(&wanted, &shown).await?)
+            .map_err(|error| {
+                let message = format!("arrow could not build the table of chunks: {error}");
+                Error::new(ErrorCode::Internal, "chunks_table.scan", message).with_source(error)
+            })?;
         rows::scan(chunks, state, projection, limit).await
     }
 }
