@@ -14,4 +14,5 @@ mod golden;
 mod memory;
 mod plans;
 mod reports;
+mod slt;
 mod support;

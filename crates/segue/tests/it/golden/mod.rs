@@ -2,7 +2,7 @@
 
 mod case;
 mod identical;
-mod served;
+pub(crate) mod served;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -10,22 +10,22 @@ use tokio::task::JoinSet;
 
 /// How the client plans.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Form {
+pub(crate) enum Form {
     QueryDataset,
     FindChunks,
 }
 
-pub(super) const FORMS: [Form; 2] = [Form::QueryDataset, Form::FindChunks];
+pub(crate) const FORMS: [Form; 2] = [Form::QueryDataset, Form::FindChunks];
 
 /// A client, and the server that it reads from.
-pub(super) struct Served {
-    pub(super) source: Arc<dyn ChunkSource>,
+pub(crate) struct Served {
+    pub(crate) source: Arc<dyn ChunkSource>,
     /// Serves until it is dropped.
     _serving: JoinSet<segue::Result<()>>,
 }
 
 impl Served {
-    pub(super) async fn start(folders: LocalSource, form: Form) -> Self {
+    pub(crate) async fn start(folders: LocalSource, form: Form) -> Self {
         let server = ChunkServer::builder(folders);
         let server = server.bind(([127, 0, 0, 1], 0).into()).await.unwrap();
         let url = format!("rerun+http://{}", server.local_addr());
