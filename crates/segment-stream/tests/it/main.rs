@@ -13,5 +13,6 @@ mod execution;
 mod explain;
 mod faults;
 mod metadata;
+mod reading;
 mod support;
 mod tracing;
