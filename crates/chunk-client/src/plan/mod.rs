@@ -43,6 +43,9 @@ const DOING: &str = "plan a read";
 const MIN_TIME: i64 = i64::MIN + 1;
 
 /// The chunks that `request` needs, each once.
+///
+/// Taken for granted of a server that is asked for the latest values at a time: that it names every chunk that may hold
+/// the last value of a component at or before it, all of them where several do, and looks past nulls; but for Clears.
 pub(crate) async fn plan(
     connection: &Connection,
     form: Form,

@@ -73,6 +73,9 @@ fn needed(
 ) -> Vec<bool> {
     let (index, samples, fill) = match time {
         TimeSelection::Static => return chunks.iter().map(|chunk| chunk.is_static).collect(),
+        TimeSelection::Index { range, .. } if range.is_empty() => {
+            return chunks.iter().map(|chunk| chunk.is_static).collect();
+        }
         TimeSelection::Index { index, range, fill } => (index, &[range.start][..], *fill),
         TimeSelection::Samples {
             index,

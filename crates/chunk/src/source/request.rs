@@ -33,7 +33,7 @@ pub enum TimeSelection {
     /// Static chunks only.
     Static,
     /// Chunks with the timeline `index` that may have a value in `range`; to fill, also those that may have the last
-    /// value of a component before it.
+    /// value of a component before it. An empty range has nothing before it.
     Index {
         /// Name of the timeline.
         index: Arc<str>,
@@ -49,7 +49,7 @@ pub enum TimeSelection {
     Samples {
         /// Name of the timeline.
         index: Arc<str>,
-        /// Of each segment the values of interest, ascending, at least one.
+        /// Of each segment the values of interest, ascending; segments with none are not read either.
         values: Arc<BTreeMap<SegmentId, Vec<i64>>>,
         /// Whether what is before them counts.
         fill: Fill,
@@ -70,7 +70,9 @@ impl PlanRequest {
     /// Whether chunks of `segment` may be among those that are asked for.
     pub fn wants(&self, segment: &SegmentId) -> bool {
         let has_values = match &self.time {
-            TimeSelection::Samples { values, .. } => values.contains_key(segment),
+            TimeSelection::Samples { values, .. } => {
+                values.get(segment).is_some_and(|values| !values.is_empty())
+            }
             TimeSelection::Static | TimeSelection::Index { .. } => true,
         };
         let named = self.segments.as_ref();

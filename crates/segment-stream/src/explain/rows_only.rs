@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use segue_chunk::schema::keys::CLEAR_COMPONENT;
+use segue_chunk::view::ViewColumn;
 use segue_chunk::{Contents, EntityPath, View};
 
 use super::text::list;
@@ -18,7 +19,7 @@ const NAMED: usize = 8;
 pub(super) struct RowsOnly {
     /// The entities, with what is read of each.
     entities: BTreeMap<EntityPath, Planned>,
-    /// Entities of which values are given out.
+    /// Entities of which values are given out, or must be there.
     kept: BTreeSet<EntityPath>,
 }
 
@@ -27,7 +28,7 @@ impl RowsOnly {
     pub(super) fn of(scan: &Scan, projection: &[usize]) -> Self {
         let mut found = Self {
             entities: BTreeMap::new(),
-            kept: kept(&scan.view, projection),
+            kept: kept(scan, projection),
         };
         if has_other_timeline(&scan.view, projection) {
             // Every entity may have a say in the values of such a column.
@@ -101,17 +102,23 @@ fn amount(read: Planned) -> String {
     format!("{} chunk{plural}, {} bytes", read.chunks, read.bytes)
 }
 
-/// The entities of the component columns in `projection`.
-fn kept(view: &View, projection: &[usize]) -> BTreeSet<EntityPath> {
-    let first = 1 + view.timelines().len();
-    let components = projection.iter().filter_map(|at| at.checked_sub(first));
-    let components = components.filter_map(|at| view.components().get(at));
+/// The entities of the component columns in `projection`, and of those that must have a value.
+fn kept(scan: &Scan, projection: &[usize]) -> BTreeSet<EntityPath> {
+    let columns = projection.iter().filter_map(|&at| scan.view.column(at));
+    let components = columns.filter_map(|column| match column {
+        ViewColumn::Component(at) => Some(at),
+        _ => None,
+    });
+    let components = components.chain(scan.not_null.iter().copied());
+    let components = components.filter_map(|at| scan.view.components().get(at));
     components.map(|column| column.entity.clone()).collect()
 }
 
 /// Whether a timeline other than the index is in `projection`.
 fn has_other_timeline(view: &View, projection: &[usize]) -> bool {
-    let timelines = projection.iter().filter_map(|at| at.checked_sub(1));
-    let mut timelines = timelines.filter_map(|at| view.timelines().get(at));
-    timelines.any(|timeline| Some(timeline) != view.index())
+    let mut columns = projection.iter().filter_map(|&at| view.column(at));
+    columns.any(|column| match column {
+        ViewColumn::Timeline(timeline) => Some(timeline) != view.index(),
+        _ => false,
+    })
 }

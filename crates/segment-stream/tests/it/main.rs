@@ -16,3 +16,4 @@ mod metadata;
 mod reading;
 mod support;
 mod tracing;
+mod types;

@@ -81,6 +81,7 @@ fn filled() -> impl Iterator<Item = TimeSelection> {
         (6, 6),
         (8, 8),
         (50, 99),
+        (6, 5),
         (i64::MAX, i64::MAX),
     ];
     ranges.into_iter().map(|(start, end)| TimeSelection::Index {
@@ -97,6 +98,7 @@ fn samples() -> impl Iterator<Item = TimeSelection> {
         vec![-1, 8],
         vec![4, 50, 100],
         vec![i64::MIN],
+        vec![],
         vec![i64::MIN + 1, i64::MAX],
         vec![2, 3],
     ];

@@ -28,6 +28,7 @@ pub(in super::super) fn is_needed<'a>(
     }
     let (samples, fill) = match &request.time {
         TimeSelection::Static => return false,
+        TimeSelection::Index { range, .. } if range.is_empty() => return false,
         TimeSelection::Index { range, fill, .. } => (std::slice::from_ref(&range.start), *fill),
         TimeSelection::Samples { values, fill, .. } => {
             let values = values.get(chunk.segment());

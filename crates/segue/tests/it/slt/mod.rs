@@ -4,13 +4,14 @@
 //! * `folder`: Segue over folders;
 //! * `served`: Segue over a server in the same process, in either form of the protocol.
 //!
-//! A file that uses what only Segue has begins its records with `skipif plain`. In an answer, NULL is `NULL`, an empty
-//! text is `(empty)`, and all else is as Arrow shows it.
+//! A record that uses what only Segue has begins with `skipif plain`. In an answer, NULL is `NULL`, an empty text is
+//! `(empty)`, all else is as Arrow shows it, and runs of white space count as one. Types are checked elsewhere.
 
 mod ways;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sqllogictest::Runner;
 
@@ -46,12 +47,26 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
+/// How many statements of a file run in a way: all, unless they are marked as not for plain tables.
+fn statements(file: &Path, label: &str) -> usize {
+    let text = std::fs::read_to_string(file).unwrap();
+    let begin = |word: &str| text.lines().filter(|line| line.starts_with(word)).count();
+    let skipped = begin("skipif plain");
+    let marks = begin("skipif") + begin("onlyif") + begin("halt");
+    assert_eq!(marks, skipped, "{file:?} has marks that are not counted");
+    let all = begin("query") + begin("statement");
+    assert!(all > 0, "{file:?}");
+    all - if label == "plain" { skipped } else { 0 }
+}
+
 /// Runs all files in one way.
 async fn check(way: &Way, label: &str, settings: &[(usize, usize)]) {
     let mut wrong = Vec::new();
     for file in files() {
         for &(partitions, batch_size) in settings {
-            let mut runner = Runner::new(|| Database::open(way, partitions, batch_size));
+            let ran = Arc::new(AtomicUsize::new(0));
+            let open = || Database::open(way, partitions, batch_size, Arc::clone(&ran));
+            let mut runner = Runner::new(open);
             runner.add_label(label);
             if let Err(error) = runner.run_file_async(&file).await {
                 let at = format!("{label} at {partitions} partitions of {batch_size} rows");
@@ -59,6 +74,11 @@ async fn check(way: &Way, label: &str, settings: &[(usize, usize)]) {
                 // The other settings would say the same.
                 break;
             }
+            assert_eq!(
+                ran.load(Ordering::Relaxed),
+                statements(&file, label),
+                "{file:?}"
+            );
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -89,7 +109,7 @@ async fn servers_have_the_answers() {
 async fn answers_are_written() {
     let way = Way::Source(examples());
     for file in files() {
-        let mut runner = Runner::new(|| Database::open(&way, 2, 8192));
+        let mut runner = Runner::new(|| Database::open(&way, 2, 8192, Arc::default()));
         runner.add_label("folder");
         let validator = sqllogictest::default_validator;
         let columns = sqllogictest::default_column_validator;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow::array::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
@@ -53,8 +54,13 @@ impl Way {
     }
 }
 
-/// One session.
-pub(super) enum Database {
+/// One session, and how many statements have run.
+pub(super) struct Database {
+    session: Session,
+    ran: Arc<AtomicUsize>,
+}
+
+enum Session {
     Segue(Box<SegueSession>),
     Plain(Box<SessionContext>),
 }
@@ -64,11 +70,13 @@ impl Database {
         way: &Way,
         partitions: usize,
         batch_size: usize,
+        ran: Arc<AtomicUsize>,
     ) -> Result<Self, DataFusionError> {
         let tables = match way {
             Way::Source(source) => {
                 let session = session_at(Arc::clone(source), partitions, batch_size);
-                return Ok(Self::Segue(Box::new(session.await)));
+                let session = Session::Segue(Box::new(session.await));
+                return Ok(Self { session, ran });
             }
             Way::Plain(tables) => tables,
         };
@@ -85,13 +93,15 @@ impl Database {
             let schema = catalog.schema(schema).unwrap();
             schema.register_table(name.clone(), Arc::new(table))?;
         }
-        Ok(Self::Plain(Box::new(context)))
+        let session = Session::Plain(Box::new(context));
+        Ok(Self { session, ran })
     }
 
     async fn answer(&self, sql: &str) -> Result<Vec<RecordBatch>, DataFusionError> {
-        let frame = match self {
-            Self::Segue(session) => session.sql(sql).await?,
-            Self::Plain(context) => context.sql(sql).await?,
+        self.ran.fetch_add(1, Ordering::Relaxed);
+        let frame = match &self.session {
+            Session::Segue(session) => session.sql(sql).await?,
+            Session::Plain(context) => context.sql(sql).await?,
         };
         frame.collect().await
     }
