@@ -21,8 +21,8 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "equivalence",
-        about: "60 random datasets, hundreds of queries over each",
-        run: || tests("test(equivalence)", "PROPTEST_CASES", "60"),
+        about: "600 random datasets with random options, dozens of queries over each",
+        run: || tests("test(equivalence)", "PROPTEST_CASES", "600"),
     },
     Step {
         name: "fuzz",

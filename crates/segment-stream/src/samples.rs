@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, AsArray, RecordBatch};
+use datafusion::arrow::array::{Array, AsArray, Int64Array, RecordBatch};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::common::ScalarValue;
@@ -65,25 +65,31 @@ impl Samples {
             }
         };
         let table = source.segment_table(dataset, &segments).await?;
-        let mut within = SegmentSamples::new();
+        let mut found = SegmentSamples::new();
         for (segment, range) in known(&table, index, dataset)? {
-            let values = match self {
-                Self::Everywhere(values) => values.as_slice(),
-                Self::BySegment(segments) => segments.get(&segment).map_or(&[][..], Vec::as_slice),
-            };
-            let is_wanted = |value: i64| match self {
-                Self::Everywhere(_) => range.is_some_and(|range| range.contains(value)),
-                Self::BySegment(_) => true,
+            let values = match (self, range) {
+                (Self::Everywhere(values), Some(range)) => within(values, range),
+                (Self::Everywhere(_), None) => &[],
+                (Self::BySegment(segments), _) => {
+                    segments.get(&segment).map_or(&[][..], Vec::as_slice)
+                }
             };
             let values = values.iter().copied();
-            let values = values.filter(|&value| is_wanted(value) && region.index().contains(value));
+            let values = values.filter(|&value| region.index().contains(value));
             let values: Vec<i64> = values.collect();
             if !values.is_empty() && region.segments().contains(segment.as_str()) {
-                within.insert(segment, values);
+                found.insert(segment, values);
             }
         }
-        Ok(within)
+        Ok(found)
     }
+}
+
+/// Those of `values`, which ascend, that lie in `range`.
+fn within(values: &[i64], range: TimeRange) -> &[i64] {
+    let start = values.partition_point(|&value| value < range.start);
+    let end = values.partition_point(|&value| value <= range.end);
+    values.get(start..end).unwrap_or_default()
 }
 
 fn numbers(values: &[ScalarValue], index: &Timeline) -> Result<Vec<i64>> {
@@ -145,7 +151,7 @@ fn known(
     };
     let (starts, ends) = (bound("start")?, bound("end")?);
     let segments = (0..ids.len()).map(|row| {
-        let at = |times: &Option<datafusion::arrow::array::Int64Array>| {
+        let at = |times: &Option<Int64Array>| {
             let times = times.as_ref()?;
             times.is_valid(row).then(|| times.value(row))
         };

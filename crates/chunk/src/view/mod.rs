@@ -29,6 +29,8 @@ pub struct View {
     index: Option<Timeline>,
     timelines: Vec<Timeline>,
     components: Vec<ComponentColumn>,
+    /// Positions of the components of each entity.
+    by_entity: HashMap<EntityPath, Vec<usize>>,
     /// Of each component, whether its column is plain values.
     unnested: Vec<bool>,
     /// Entities with a Clear that may reach a component of the view.
@@ -110,6 +112,13 @@ impl View {
             .filter(|c| components.iter().any(|x| x.entity.is_within(&c.entity)))
             .map(|c| c.entity.clone())
             .collect();
+        let mut by_entity: HashMap<EntityPath, Vec<usize>> = HashMap::new();
+        for (at, component) in components.iter().enumerate() {
+            by_entity
+                .entry(component.entity.clone())
+                .or_default()
+                .push(at);
+        }
         let unnested = components
             .iter()
             .map(|c| single::is_plain(c, &options.unnest));
@@ -118,6 +127,7 @@ impl View {
             timelines: dataset.timelines.clone(),
             unnested: unnested.collect(),
             components,
+            by_entity,
             clears,
             fill: options.fill,
             duplicates: options.duplicates,
@@ -140,6 +150,11 @@ impl View {
     /// The component columns.
     pub fn components(&self) -> &[ComponentColumn] {
         &self.components
+    }
+
+    /// The positions of the components of `entity`, ascending.
+    pub fn components_of(&self, entity: &EntityPath) -> &[usize] {
+        self.by_entity.get(entity).map_or(&[], Vec::as_slice)
     }
 
     /// Whether the column of the component at position `component` is plain values, not lists.

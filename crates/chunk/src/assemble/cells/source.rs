@@ -1,6 +1,5 @@
 //! What each chunk has to say about each component.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,23 +7,13 @@ use arrow::array::{Array, AsArray, ListArray};
 
 use super::super::{Cell, RowKey, SegmentChunks, StaticCells};
 use super::Order;
-use crate::model::{Chunk, ChunkId, EntityPath, RowId, TimeColumn, TimeRange};
+use crate::model::{Chunk, ChunkId, RowId, TimeColumn, TimeRange};
 use crate::schema::{ComponentColumn, keys};
 use crate::view::{Duplicates, View};
-
-/// The components of a view, by their entity.
-fn by_entity(view: &View) -> HashMap<&EntityPath, Vec<usize>> {
-    let mut entities: HashMap<&EntityPath, Vec<usize>> = HashMap::new();
-    for (at, column) in view.components().iter().enumerate() {
-        entities.entry(&column.entity).or_default().push(at);
-    }
-    entities
-}
 
 /// The last static value of each component of the view, by row id, then chunk id.
 pub(in super::super) fn static_cells(chunks: &SegmentChunks<'_>) -> StaticCells {
     let components = chunks.view.components();
-    let entities = by_entity(chunks.view);
     let mut last: Vec<Option<((RowId, ChunkId), Cell)>> = vec![None; components.len()];
     let statics = chunks
         .chunks
@@ -32,7 +21,7 @@ pub(in super::super) fn static_cells(chunks: &SegmentChunks<'_>) -> StaticCells 
         .enumerate()
         .filter(|(_, c)| c.is_static());
     for (at, chunk) in statics {
-        for &component in entities.get(chunk.entity()).into_iter().flatten() {
+        for &component in chunks.view.components_of(chunk.entity()) {
             let Some(values) = chunk.component(&components[component].component) else {
                 continue;
             };
@@ -168,13 +157,12 @@ pub(in super::super) fn visit<'a>(
         return;
     };
     let components = view.components();
-    let entities = by_entity(view);
     for (at, chunk) in chunks.iter().enumerate() {
         let Some(column) = chunk.timeline(&index.name) else {
             continue;
         };
         let is_sorted = column.times.is_sorted();
-        let own = entities.get(chunk.entity()).into_iter().flatten().copied();
+        let own = view.components_of(chunk.entity()).iter().copied();
         let cleared = match chunk.component(keys::CLEAR_COMPONENT) {
             Some(_) => 0..components.len(),
             None => 0..0,
