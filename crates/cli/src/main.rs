@@ -48,8 +48,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Serve(args) => {
             let runtime = supervise::workers()?;
             let outcome = runtime.block_on(serve::run(args));
-            // A task that is stuck in a write to a full pipe must not keep the process alive.
-            runtime.shutdown_background();
+            supervise::end(runtime);
             outcome
         }
         Command::Completions(args) => commands::completions(&args),

@@ -22,6 +22,9 @@ const TICK: Duration = Duration::from_millis(100);
 /// How long work may go on after SIGTERM that cannot be interrupted, such as planning.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// How long threads may take to end when there is nothing more to do.
+const ENDING: Duration = Duration::from_millis(100);
+
 /// How long the user waits after Ctrl-C before being told that a second one does not wait.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -53,8 +56,15 @@ where
     let outcome = watch.block_on(supervise(work(desk.clone()), workers.handle(), &desk));
     desk.progress.stop();
     desk.scratch.discard();
-    workers.shutdown_background();
+    end(workers);
     outcome
+}
+
+/// Ends the threads of a command. One that is stuck, as in a write to a full pipe, must not keep the process alive.
+///
+/// Those that end in time are joined: letting go of a thread at the moment in which it ends can crash in glibc.
+pub(crate) fn end(workers: Runtime) {
+    workers.shutdown_timeout(ENDING);
 }
 
 async fn supervise<W>(work: W, workers: &Handle, desk: &Desk) -> Result<(), Failure>

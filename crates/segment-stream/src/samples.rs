@@ -6,6 +6,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, AsArray, Int64Array, RecordBatch};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Int64Type};
+use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::common::ScalarValue;
 use segue_chunk::schema::keys::SEGMENT_ID_COLUMN;
 use segue_chunk::{ChunkSource, SegmentId, TextSet, TimeRange, Timeline};
@@ -104,8 +105,9 @@ fn numbers(values: &[ScalarValue], index: &Timeline) -> Result<Vec<i64>> {
     let numbers = values.iter().map(|value| {
         index_value(index.kind, value).ok_or_else(|| {
             let (name, data_type) = (&index.name, index.kind.data_type());
+            let (value, given) = (shown(value), value.data_type());
             invalid(format!(
-                "{value} is no value of the index '{name}', which has the type {data_type}"
+                "{value} of type {given} is no value of the index '{name}', which has the type {data_type}"
             ))
         })
     });
@@ -118,6 +120,16 @@ fn numbers(values: &[ScalarValue], index: &Timeline) -> Result<Vec<i64>> {
         ))),
         None => Ok(numbers),
     }
+}
+
+/// The value as Arrow shows it.
+fn shown(value: &ScalarValue) -> String {
+    let options = FormatOptions::new().with_null("NULL");
+    let shown = value.to_array().ok().and_then(|array| {
+        let formatter = ArrayFormatter::try_new(&array, &options).ok()?;
+        Some(formatter.value(0).to_string())
+    });
+    shown.unwrap_or_else(|| value.to_string())
 }
 
 /// The segments in `table`, each with its first and last value on `index`.

@@ -54,20 +54,9 @@ pub(super) fn row_keys(
             keys.take(most).collect()
         }
         (None, []) => logged(chunks, statics, windows, from, |_| true, most),
-        (samples, needed) => {
-            let most = match (needed, samples) {
-                ([_], None) => most,
-                // Which of them are kept shows only when all are known.
-                _ => usize::MAX,
-            };
-            let of = |&one: &usize| logged(chunks, statics, windows, from, |at| at == one, most);
-            let mut sets = needed.iter().map(of);
-            let mut keys = sets.next().unwrap_or_default();
-            sets.for_each(|set| keys.retain(|key| set.contains(key)));
-            if let Some(samples) = samples {
-                keys.retain(|key| samples.binary_search(&key.time).is_ok());
-            }
-            keys
+        (_, [first, others @ ..]) => {
+            let needed = (*first, others);
+            logged_together(chunks, statics, windows, from, needed, most)
         }
     };
     let rest = keys.iter().nth(limit).copied();
@@ -75,6 +64,38 @@ pub(super) fn row_keys(
         keys.split_off(&rest);
     }
     (keys.into_iter().collect(), rest)
+}
+
+/// At least the first `most` rows, as far as there are any, at which the component `first` and all `others` have values
+/// of their own, and a row is asked for.
+fn logged_together(
+    chunks: &SegmentChunks<'_>,
+    statics: &StaticCells,
+    windows: &[TimeRange],
+    from: RowKey,
+    (first, others): (usize, &[usize]),
+    most: usize,
+) -> BTreeSet<RowKey> {
+    let is_asked_for = |key: &RowKey| {
+        let samples = chunks.samples;
+        samples.is_none_or(|samples| samples.binary_search(&key.time).is_ok())
+    };
+    let (mut keys, mut from) = (BTreeSet::new(), Some(from));
+    // Piece by piece, so that no more is looked at than there are rows to find.
+    while let Some(start) = from.filter(|_| keys.len() < most) {
+        let found = logged(chunks, statics, windows, start, |at| at == first, most);
+        let Some(&last) = found.last() else { break };
+        let windows = clip(windows, TimeRange::new(start.time, last.time));
+        let of = |&one: &usize| {
+            let is_wanted = |at| at == one;
+            logged(chunks, statics, &windows, start, is_wanted, usize::MAX)
+        };
+        let sets: Vec<BTreeSet<RowKey>> = others.iter().map(of).collect();
+        let is_kept = |key: &RowKey| sets.iter().all(|set| set.contains(key)) && is_asked_for(key);
+        from = last.next().filter(|_| found.len() >= most);
+        keys.extend(found.into_iter().filter(is_kept));
+    }
+    keys
 }
 
 /// The first `most` rows at which one of the wanted components has a value of its own.

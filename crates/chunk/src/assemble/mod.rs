@@ -97,6 +97,18 @@ impl RowKey {
             row_id: RowId::from_parts(0, 0),
         }
     }
+
+    /// The first row there can be after this one, if there can be any.
+    fn next(self) -> Option<Self> {
+        let row_id = u128::from_be_bytes(self.row_id.to_be_bytes()).checked_add(1);
+        match row_id {
+            Some(row_id) => Some(Self {
+                row_id: row_id.into(),
+                ..self
+            }),
+            None => self.time.checked_add(1).map(Self::at),
+        }
+    }
 }
 
 /// Rows of some windows, as far as the limits let them fit.

@@ -94,12 +94,17 @@ pub(super) fn split(kind: TimeKind, literal: &ScalarValue) -> Option<Split> {
     }
 }
 
-/// The one value of an index of the given kind that equals `value`. A whole number is taken as it is, whatever the kind;
-/// a text or a date can be a timestamp.
+/// The one value of an index of the given kind that equals `value`. A whole number is taken as it is, whatever the kind; a
+/// text, a date, or a time in any zone can be a timestamp.
 pub(crate) fn index_value(kind: TimeKind, value: &ScalarValue) -> Option<i64> {
     let interval = DataType::Interval(IntervalUnit::MonthDayNano);
     let split = match value.data_type() {
-        integer if integer.is_integer() => number(value),
+        plain if plain.is_numeric() => number(value),
+        // What has a zone is an instant all the same.
+        DataType::Timestamp(unit, Some(_)) if kind == TimeKind::Timestamp => {
+            let instant = value.cast_to(&DataType::Timestamp(unit, Some("UTC".into())));
+            instant.ok().and_then(|instant| timestamp(&instant))
+        }
         text if text.is_string() || matches!(text, DataType::Date32 | DataType::Date64) => {
             let cast = value.cast_to(&kind.data_type()).ok();
             cast.filter(|_| kind == TimeKind::Timestamp)

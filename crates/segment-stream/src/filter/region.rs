@@ -219,12 +219,12 @@ impl fmt::Display for Shown<'_> {
         if segments.is_all() && index.is_all() {
             return f.write_str("all rows");
         }
-        let others = segments.complement();
-        if segments.is_all() {
-        } else if segments.listed().is_none() && others.listed().is_some() {
-            write!(f, "segments not in [{others}]")?;
-        } else {
-            write!(f, "segments in [{segments}]")?;
+        if !segments.is_all() {
+            let others = segments.complement();
+            match segments.listed().is_none() && others.listed().is_some() {
+                true => write!(f, "segments not in [{others}]")?,
+                false => write!(f, "segments in [{segments}]")?,
+            }
         }
         if index.is_all() {
             return Ok(());

@@ -117,7 +117,11 @@ fn fold(
     let coerced = simplifier.coerce(planned, &nothing)?;
     match simplifier.simplify(coerced)? {
         Expr::Literal(value, _) => Ok(value),
-        _ => Err(unknown(what, &format!("{shown} has no value of its own")).into()),
+        _ => Err(unknown(
+            what,
+            &format!("{shown} has no value of its own, or computing it fails"),
+        )
+        .into()),
     }
 }
 

@@ -88,9 +88,13 @@ fn tombstone_columns(
 
 /// `'off'`, `'auto'`, or a list of rules for the columns that are meant.
 fn unnest(builder: SegmentStreamTableBuilder, value: &Value) -> Result<SegmentStreamTableBuilder> {
-    let unnest = match value.is_list() {
-        true => Unnest::Selected(Contents::parse(&value.texts()?)?),
-        false => value.one_of(&[("off", Unnest::Off), ("auto", Unnest::Auto)])?,
+    let words = [("off", Unnest::Off), ("auto", Unnest::Auto)];
+    let unnest = match value.texts() {
+        Ok(rules) => Unnest::Selected(Contents::parse(&rules)?),
+        Err(_) => {
+            let word = value.one_of(&words);
+            word.map_err(|_| value.refused("'off', 'auto' or a list of rules"))?
+        }
     };
     Ok(builder.unnest(unnest))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use datafusion::arrow::array::{Array, ArrayRef};
+use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::common::ScalarValue;
 use segue_chunk::SegmentId;
 use segue_error::{Error, Result};
@@ -26,11 +27,6 @@ impl Value {
     /// Name of the argument.
     pub(super) fn name(&self) -> &str {
         &self.name
-    }
-
-    /// Whether it is a list.
-    pub(super) fn is_list(&self) -> bool {
-        items_of(&self.value).is_some()
     }
 
     /// What one of the words in `meanings` means.
@@ -105,12 +101,21 @@ impl Value {
         texts.ok_or_else(|| self.refused(wanted))
     }
 
-    fn refused(&self, wanted: &str) -> Error {
+    /// The error that the option takes what is `wanted`, and not this.
+    pub(super) fn refused(&self, wanted: &str) -> Error {
         let (name, value) = (&self.name, &self.value);
-        let given = match (value.is_null(), text_of(value)) {
-            (true, _) => "NULL".to_owned(),
-            (false, Some(text)) => format!("'{text}'"),
-            (false, None) => format!("{value} of type {}", value.data_type()),
+        let options = FormatOptions::new().with_null("NULL");
+        let array = value.to_array().ok();
+        let shown = array.as_ref().and_then(|array| {
+            let formatter = ArrayFormatter::try_new(array, &options).ok()?;
+            Some(formatter.value(0).to_string())
+        });
+        let shown = shown.unwrap_or_else(|| value.to_string());
+        let given = match (value.is_null(), text_of(value), value.data_type()) {
+            (true, ..) => "NULL".to_owned(),
+            (false, Some(text), _) => format!("'{text}'"),
+            (false, None, nested) if nested.is_nested() => shown,
+            (false, None, plain) => format!("{shown} of type {plain}"),
         };
         let message = format!("option '{name}' of {NAME} takes {wanted}, not {given}");
         invalid(name, message)

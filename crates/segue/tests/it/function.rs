@@ -175,7 +175,7 @@ async fn a_wrong_call_says_what_is_wrong_with_it() {
         (
             "'robots', 'frame_nr', index_values => [1, 2.5]",
             InvalidArgument,
-            "2.5 is no value of the index 'frame_nr'",
+            "2.5 of type Float64 is no value of the index 'frame_nr'",
         ),
         (
             "'robots', 'frame_nr', index_values => ['1']",
@@ -185,7 +185,7 @@ async fn a_wrong_call_says_what_is_wrong_with_it() {
         (
             "'robots', 'frame_nr', index_values => [1, NULL]",
             InvalidArgument,
-            "NULL is no value of the index",
+            "NULL of type Int64 is no value of the index",
         ),
         (
             "'robots', 'frame_nr', index_values => [1, 3, 1]",
@@ -225,7 +225,22 @@ async fn a_wrong_call_says_what_is_wrong_with_it() {
         (
             "'robots', 'frame_nr', unnest => 'all'",
             InvalidOption,
-            "'off' or 'auto'",
+            "takes 'off', 'auto' or a list of rules, not 'all'",
+        ),
+        (
+            "'robots', 'frame_nr', unnest => [NULL]",
+            InvalidOption,
+            "not [NULL]",
+        ),
+        (
+            "'robots', 'frame_nr', index_values => [INTERVAL '1 day']",
+            InvalidArgument,
+            "1 days of type Interval",
+        ),
+        (
+            "'robots', 'frame_nr', index_values => MAP {'a': [1], 'a': [2]}",
+            InvalidArgument,
+            "computing it fails",
         ),
         (
             "'robots', 'frame_nr', unnest => ['/no/such']",
