@@ -60,7 +60,7 @@ pub fn sketches(most: usize, items: usize) -> impl Strategy<Value = Sketch> {
         6 => Just(Kind::Temporal),
         3 => Just(Kind::TwoTimelines),
         1 => Just(Kind::OtherTimeline),
-        1 => Just(Kind::Static),
+        3 => Just(Kind::Static),
         2 => Just(Kind::Clear),
     ];
     let item = prop::option::weighted(0.9, 0u8..4);
