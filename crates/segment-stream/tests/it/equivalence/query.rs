@@ -91,7 +91,11 @@ fn predicate() -> impl Strategy<Value = Predicate> {
         3 => (select(ON_COMPONENTS.to_vec()), any::<[Index; 2]>())
             .prop_map(move |(text, columns)| fixed(text, columns.to_vec())),
     ];
-    leaf.prop_recursive(3, 8, 2, |inner| {
+    let leaf = leaf.boxed();
+    let both = (leaf.clone(), leaf.clone()).prop_map(|(a, b)| a.join("AND", b));
+    // What is pushed down is mostly simple.
+    let simple = prop_oneof![leaf.clone(), both];
+    let nested = leaf.prop_recursive(3, 8, 2, |inner| {
         let pair = (inner.clone(), inner.clone());
         prop_oneof![
             (pair, select(vec!["AND", "AND", "OR"])).prop_map(|((a, b), op)| a.join(op, b)),
@@ -100,7 +104,8 @@ fn predicate() -> impl Strategy<Value = Predicate> {
                 ..a
             }),
         ]
-    })
+    });
+    prop_oneof![simple, nested]
 }
 
 impl Predicate {
