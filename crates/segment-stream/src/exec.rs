@@ -12,7 +12,7 @@ use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSor
 use datafusion::physical_expr_common::physical_expr::fmt_sql;
 use datafusion::physical_plan::coop::cooperative;
 use datafusion::physical_plan::execution_plan::{
-    Boundedness, EmissionType, ReplaceChildrenOptions, SchedulingType,
+    Boundedness, EmissionType, EvaluationType, ReplaceChildrenOptions, SchedulingType,
 };
 use datafusion::physical_plan::expressions::Column;
 use datafusion::physical_plan::filter_pushdown::{
@@ -31,10 +31,10 @@ use segue_chunk::view::Duplicates;
 use tracing::Span;
 
 use crate::counters::{Observed, ScanCounters};
+use crate::executor::{Partition, Query};
 use crate::explain::{Summary, short};
-use crate::fetch::deliveries;
 use crate::plan::{Partitions, Scan};
-use crate::stream::{Emission, rows};
+use crate::rows::Emission;
 
 /// Reads segments of a dataset as rows ordered by segment and index.
 ///
@@ -50,6 +50,8 @@ pub struct SegmentStreamExec {
     /// Filters that are left to the nodes above, as text.
     residual: Arc<[String]>,
     counters: ScanCounters,
+    /// What its partitions hold memory as.
+    query: Query,
     properties: Arc<PlanProperties>,
 }
 
@@ -68,7 +70,8 @@ impl SegmentStreamExec {
             EmissionType::Incremental,
             Boundedness::Bounded,
         )
-        .with_scheduling_type(SchedulingType::Cooperative);
+        .with_scheduling_type(SchedulingType::Cooperative)
+        .with_evaluation_type(EvaluationType::Eager);
         Ok(Self {
             counters: ScanCounters::new(&scan.segments),
             scan,
@@ -76,6 +79,7 @@ impl SegmentStreamExec {
             partitions: Arc::new(partitions),
             fetch,
             residual: Arc::new([]),
+            query: Query::default(),
             properties: Arc::new(properties),
         })
     }
@@ -151,6 +155,7 @@ impl DisplayAs for SegmentStreamExec {
             scan,
             projection: &self.projection,
             planned,
+            partitions: self.partitions.plans.len(),
             residual: &self.residual,
         };
         write!(f, "{summary}")
@@ -196,6 +201,7 @@ impl ExecutionPlan for SegmentStreamExec {
         let counters = self.counters.anew();
         Ok(Arc::new(Self {
             counters,
+            query: Query::default(),
             ..(*self).clone()
         }))
     }
@@ -212,6 +218,7 @@ impl ExecutionPlan for SegmentStreamExec {
         }
         Ok(Some(Arc::new(Self {
             counters: self.counters.clone(),
+            query: self.query.clone(),
             residual: Arc::clone(&self.residual),
             ..other
         })))
@@ -272,24 +279,26 @@ impl ExecutionPlan for SegmentStreamExec {
         };
         let batch_size = context.session_config().batch_size();
         let counters = self.counters.partition(partition, plan);
-        let emission = Emission {
-            batch: Limits {
-                rows: batch_size.max(1),
-                bytes: self.scan.options.batch_bytes,
-            },
-            fetch: self.fetch,
-            counters: counters.rows,
-        };
         let schema = self.schema();
-        let deliveries = deliveries(Arc::clone(&self.scan), plan.clone(), counters.fetch);
-        let rows = rows(
-            Arc::clone(&self.scan),
-            plan.clone(),
-            Arc::clone(&self.projection),
-            emission,
-            deliveries,
-            Arc::clone(&schema),
-        );
+        let run = Partition {
+            scan: Arc::clone(&self.scan),
+            plan: plan.clone(),
+            of: self.partitions.plans.len(),
+            projection: Arc::clone(&self.projection),
+            schema: Arc::clone(&schema),
+            emission: Emission {
+                batch: Limits {
+                    rows: batch_size.max(1),
+                    bytes: self.scan.options.batch_bytes,
+                },
+                fetch: self.fetch,
+                counters: counters.rows,
+            },
+            counters: counters.fetch,
+            query: self.query.clone(),
+            context,
+        };
+        let rows = run.execute();
         let rows = rows.map_err(DataFusionError::from).boxed();
         let mut rows = Observed::new(rows, counters.polls);
         // Whoever executes and polls may be a task that has no span of its own: requests belong to the query's.

@@ -9,8 +9,9 @@
 //!   DataFusion spreads rows by hash (`partition`), so that joins and aggregates on the segment need no
 //!   shuffle;
 //! * [`SegmentStreamExec`] describes the read; executing it starts nothing before the first poll;
-//! * per partition, `fetch` asks for the chunks in the order of the plan, a few units ahead, and `stream`
-//!   emits the rows below the start of the next chunk to come, since those are final.
+//! * per partition, `executor` asks for the chunks in the order of the plan, a few units ahead, and `rows` makes
+//!   the rows below the start of the next chunk to come, since those are final;
+//! * all that is held meanwhile is charged to a `window`, one bound for all queries, and to DataFusion's memory pool.
 //!
 //! What a scan counts is declared once, in the table of [`Counter`]s (`counters`); `EXPLAIN VERBOSE` says how it came
 //! to read what it reads (`explain`).
@@ -20,21 +21,27 @@
 //! It sees chunk sources only, never the network behind them.
 
 mod counters;
+mod cpu;
 mod exec;
+mod executor;
 mod explain;
-mod fetch;
 mod filter;
+mod handles;
 mod metadata;
 mod options;
 mod partition;
 mod plan;
+mod rows;
 mod samples;
-mod stream;
 mod table;
+mod window;
 
 pub use counters::{Counter, Kind, Unit};
+pub use cpu::CpuPool;
 pub use exec::SegmentStreamExec;
+pub use handles::StreamHandles;
 pub use metadata::{ChunksTable, SegmentsTable};
 pub use options::SegmentStreamOptions;
 pub use samples::IndexValues;
 pub use table::{SegmentStreamTable, SegmentStreamTableBuilder};
+pub use window::MemoryWindow;

@@ -9,6 +9,7 @@ use segue_chunk::{ChunkInfo, ChunkSource, SegmentId, View};
 
 use tracing::Span;
 
+use crate::executor::Memory;
 use crate::explain::Narrowing;
 use crate::filter::Region;
 use crate::options::SegmentStreamOptions;
@@ -35,6 +36,8 @@ pub(crate) struct Scan {
     pub(crate) narrowing: Narrowing,
     /// The settings it was planned with, and is executed with.
     pub(crate) options: SegmentStreamOptions,
+    /// The memory of the session in which it was planned.
+    pub(crate) memory: Memory,
     /// The span in which it was planned.
     pub(crate) span: Span,
 }
@@ -117,50 +120,91 @@ impl Partitions {
     }
 }
 
-/// A run of consecutive chunks of a partition's plan that are asked for together.
+/// Chunks of a partition's plan that are asked for together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unit {
     /// By position of the segment in the plan, the positions of the chunks in the segment. Ascending.
     pub(crate) runs: Vec<(usize, Range<usize>)>,
+    /// The most bytes that it is expected to take while it is fetched.
+    pub(crate) bytes: usize,
+}
+
+/// What a chunk takes besides its buffers, roughly.
+const CHUNK_OVERHEAD: usize = 1024;
+
+/// The most bytes that are believed of an announcement. What really comes is counted when it does.
+const MOST_ANNOUNCED: u64 = 1 << 30;
+
+/// Bytes of a decoded chunk whose buffers take `buffers`.
+pub(crate) fn chunk_bytes(buffers: usize) -> usize {
+    buffers + CHUNK_OVERHEAD
+}
+
+/// The most bytes that a chunk is expected to take while it is fetched: compressed, there are two copies of it.
+pub(crate) fn expected_bytes(info: &ChunkInfo) -> usize {
+    let decoded = info.estimated_size();
+    let copy = if info.byte_len < decoded {
+        info.byte_len
+    } else {
+        0
+    };
+    let bytes = decoded.saturating_add(copy).min(MOST_ANNOUNCED);
+    chunk_bytes(usize::try_from(bytes).unwrap_or(usize::MAX / 2))
 }
 
 impl PartitionPlan {
     /// Cuts the plan into units of at most `unit_bytes` expected bytes, or of one larger chunk.
     pub(crate) fn units(&self, unit_bytes: usize) -> Vec<Unit> {
-        let limit = unit_bytes as u64;
+        let segments = self.segments.iter().enumerate();
+        let all =
+            segments.flat_map(|(at, plan)| (0..plan.chunks.len()).map(move |chunk| (at, chunk)));
+        self.cut(all, unit_bytes)
+    }
+
+    /// Cuts the chunks at `positions`, ascending, into such units.
+    pub(crate) fn cut(
+        &self,
+        positions: impl IntoIterator<Item = (usize, usize)>,
+        unit_bytes: usize,
+    ) -> Vec<Unit> {
         let mut units: Vec<Unit> = Vec::new();
-        let mut room = 0u64;
-        for (segment, plan) in self.segments.iter().enumerate() {
-            for (chunk, info) in plan.chunks.iter().enumerate() {
-                let size = info.estimated_size();
-                match units.last_mut() {
-                    Some(unit) if size <= room => {
-                        unit.push(segment, chunk);
-                        room -= size;
-                    }
-                    _ => {
-                        let runs = vec![(segment, chunk..chunk + 1)];
-                        units.push(Unit { runs });
-                        room = limit.saturating_sub(size);
-                    }
+        for (segment, chunk) in positions {
+            let bytes = expected_bytes(&self.segments[segment].chunks[chunk]);
+            match units.last_mut() {
+                Some(unit) if unit.bytes.saturating_add(bytes) <= unit_bytes => {
+                    unit.push(segment, chunk);
+                    unit.bytes += bytes;
                 }
+                _ => units.push(Unit {
+                    runs: vec![(segment, chunk..chunk + 1)],
+                    bytes,
+                }),
             }
         }
         units
     }
 
+    /// The positions of the chunks of a unit, in order: segment, and chunk in it.
+    pub(crate) fn positions(unit: &Unit) -> impl Iterator<Item = (usize, usize)> {
+        let runs = unit.runs.iter();
+        runs.flat_map(|(segment, run)| run.clone().map(move |chunk| (*segment, chunk)))
+    }
+
     /// The chunks of a unit, in order.
     pub(crate) fn chunks<'a>(&'a self, unit: &'a Unit) -> impl Iterator<Item = &'a ChunkInfo> {
-        unit.runs
-            .iter()
-            .flat_map(|(segment, run)| &self.segments[*segment].chunks[run.clone()])
+        Self::positions(unit).map(|(segment, chunk)| &self.segments[segment].chunks[chunk])
     }
 }
 
 impl Unit {
+    /// How many chunks it has.
+    pub(crate) fn len(&self) -> usize {
+        self.runs.iter().map(|(_, run)| run.len()).sum()
+    }
+
     fn push(&mut self, segment: usize, chunk: usize) {
         match self.runs.last_mut() {
-            Some((last, run)) if *last == segment => run.end = chunk + 1,
+            Some((last, run)) if *last == segment && run.end == chunk => run.end = chunk + 1,
             _ => self.runs.push((segment, chunk..chunk + 1)),
         }
     }
@@ -180,7 +224,7 @@ mod tests {
             entity: "/a".into(),
             is_static: start.is_none(),
             byte_len: size,
-            byte_len_uncompressed: None,
+            byte_len_uncompressed: Some(size),
             start,
             end: None,
             num_rows: None,
@@ -215,22 +259,48 @@ mod tests {
 
     #[test]
     fn units_hold_consecutive_chunks_up_to_the_limit_or_one_larger_chunk() {
+        let kib = |n: u64| n * 1024;
         let segments = order(
             vec![
-                info("a", 1, Some(1), 4),
-                info("a", 2, Some(2), 4),
-                info("a", 3, Some(3), 100),
-                info("b", 4, Some(1), 3),
-                info("b", 5, Some(2), 3),
-                info("c", 6, Some(1), 4),
+                info("a", 1, Some(1), kib(3)),
+                info("a", 2, Some(2), kib(3)),
+                info("a", 3, Some(3), kib(100)),
+                info("b", 4, Some(1), kib(2)),
+                info("b", 5, Some(2), kib(2)),
+                info("c", 6, Some(1), kib(1)),
             ],
             None,
         );
         let plan = PartitionPlan { segments };
-        let units = plan.units(10);
-        let units: Vec<_> = units.iter().map(|unit| ids(&plan, unit)).collect();
-        assert_eq!(units, [vec![1, 2], vec![3], vec![4, 5, 6]]);
+        let units = plan.units(8 * 1024);
+        let all: Vec<_> = units.iter().map(|unit| ids(&plan, unit)).collect();
+        assert_eq!(all, [vec![1, 2], vec![3], vec![4, 5, 6]]);
+        let bytes: Vec<usize> = units.iter().map(|unit| unit.bytes).collect();
+        assert_eq!(bytes, [8 * 1024, 101 * 1024, 8 * 1024]);
         assert!(PartitionPlan::default().units(10).is_empty());
+        let apart = plan.cut([(0, 0), (1, 0), (1, 1)], 1 << 20);
+        assert_eq!(ids(&plan, &apart[0]), [1, 4, 5]);
+        assert_eq!(
+            plan.cut([(0, 0), (0, 2)], 1 << 20)[0].runs,
+            [(0, 0..1), (0, 2..3)]
+        );
+    }
+
+    #[test]
+    fn a_compressed_chunk_is_there_twice_while_it_is_decoded_and_lies_are_not_believed() {
+        let mut chunk = info("a", 1, None, 100);
+        chunk.byte_len_uncompressed = None;
+        assert_eq!(
+            expected_bytes(&chunk),
+            2 * 100 + 100 + 1024,
+            "of a size that is not known"
+        );
+        chunk.byte_len_uncompressed = Some(100);
+        assert_eq!(expected_bytes(&chunk), 100 + 1024);
+        chunk.byte_len_uncompressed = Some(300);
+        assert_eq!(expected_bytes(&chunk), 300 + 100 + 1024);
+        chunk.byte_len_uncompressed = Some(u64::MAX);
+        assert_eq!(expected_bytes(&chunk), (1 << 30) + 1024);
     }
 
     #[test]

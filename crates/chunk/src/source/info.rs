@@ -39,8 +39,9 @@ impl ChunkInfo {
         Some(TimeRange::new(self.start?, self.end?))
     }
 
-    /// Bytes that the decoded chunk is expected to take.
+    /// Bytes that the decoded chunk is expected to take: those announced, else twice the bytes that are stored or sent.
     pub fn estimated_size(&self) -> u64 {
-        self.byte_len_uncompressed.unwrap_or(self.byte_len)
+        let doubled = self.byte_len.saturating_mul(2);
+        self.byte_len_uncompressed.unwrap_or(doubled)
     }
 }

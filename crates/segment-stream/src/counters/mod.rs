@@ -7,15 +7,15 @@
 //! * `scan`: the counters of a node, what is planned among them;
 //! * `partition`: those that one partition counts while it runs;
 //! * `observed`: what is seen of a partition from outside: its polls, batches and rows;
-//! * `least`: a time of which the smallest counts.
+//! * `extreme`: values of which the smallest or the largest counts.
 
-mod least;
+mod extreme;
 mod observed;
 mod partition;
 mod scan;
 mod table;
 
 pub(crate) use observed::Observed;
-pub(crate) use partition::{FetchCounters, PartitionCounters, RowCounters};
+pub(crate) use partition::{FetchCounters, PartitionCounters, RowCounters, UnitCounters};
 pub(crate) use scan::{Planned, ScanCounters};
 pub use table::{Counter, Kind, Unit};

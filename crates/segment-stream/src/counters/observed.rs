@@ -8,7 +8,7 @@ use datafusion::common::instant::Instant;
 use datafusion::error::Result;
 use futures::stream::{Stream, StreamExt};
 
-use super::least::Least;
+use super::extreme::Least;
 use super::partition::PollCounters;
 
 /// Passes on what a partition gives out, and counts rows, work and waiting.

@@ -6,7 +6,7 @@ use datafusion::physical_plan::metrics::{
     Count, ExecutionPlanMetricsSet, Metric, MetricBuilder, MetricValue, MetricsSet, Time,
 };
 
-use super::least::Least;
+use super::extreme::{Least, Most};
 use super::{Counter, PartitionCounters};
 use crate::plan::{PartitionPlan, SegmentPlan};
 
@@ -141,6 +141,14 @@ impl Registry<'_> {
         let value = Arc::new(least.clone());
         self.register(counter, MetricValue::Custom { name, value });
         least
+    }
+
+    pub(super) fn most(&self, counter: Counter) -> Most {
+        let most = Most::default();
+        let name = counter.name().into();
+        let value = Arc::new(most.clone());
+        self.register(counter, MetricValue::Custom { name, value });
+        most
     }
 
     fn register(&self, counter: Counter, value: MetricValue) {

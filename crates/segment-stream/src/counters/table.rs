@@ -14,6 +14,8 @@ pub enum Unit {
     Chunks,
     /// Requests to a source.
     Requests,
+    /// Times that something was waited for.
+    Waits,
     /// Rows of a table.
     Rows,
     /// Record batches.
@@ -31,6 +33,7 @@ impl Unit {
             Self::Segments => "segments",
             Self::Chunks => "chunks",
             Self::Requests => "requests",
+            Self::Waits => "waits",
             Self::Rows => "rows",
             Self::Batches => "batches",
             Self::Bytes => "bytes",
@@ -41,9 +44,12 @@ impl Unit {
     /// What DataFusion files it under.
     pub(super) const fn category(self) -> MetricCategory {
         match self {
-            Self::Segments | Self::Chunks | Self::Requests | Self::Rows | Self::Batches => {
-                MetricCategory::Rows
-            }
+            Self::Segments
+            | Self::Chunks
+            | Self::Requests
+            | Self::Waits
+            | Self::Rows
+            | Self::Batches => MetricCategory::Rows,
             Self::Bytes => MetricCategory::Bytes,
             Self::Nanoseconds => MetricCategory::Timing,
         }
@@ -66,6 +72,8 @@ pub enum Kind {
     Total,
     /// The smallest of all partitions and executions; none until there is a first.
     Least,
+    /// The largest of all partitions and executions.
+    Most,
 }
 
 impl Kind {
@@ -75,6 +83,7 @@ impl Kind {
             Self::Planned => "planned",
             Self::Total => "total",
             Self::Least => "least",
+            Self::Most => "most",
         }
     }
 }
@@ -144,8 +153,16 @@ counters! {
         "Planned chunks that had not come when their partition ended, by a limit, an error or because it was dropped.";
     BytesSkipped "bytes_skipped" Bytes Total
         "Announced bytes of the skipped chunks.";
+    ChunksGivenBack "chunks_given_back" Chunks Total
+        "Chunks that had come, or were under way, and were given up for others that lacked memory. They are fetched again.";
+    WindowWaits "window_waits" Waits Total
+        "Times that a unit, or the rows of a partition, could not go on before the memory window had room.";
+    WindowWait "window_wait_time" Nanoseconds Total
+        "Time spent in those waits. Several units of a partition may wait at once.";
+    WindowPeak "window_peak" Bytes Most
+        "The most bytes that the query held of the memory window, slots included.";
     SourceWait "source_wait_time" Nanoseconds Total
-        "Time in which a partition could not go on before the source delivered.";
+        "Time in which who reads a partition had to wait for its next batch.";
     Decoding "decode_time" Nanoseconds Total
         "Time spent on decoding chunks; a part of `elapsed_compute`.";
     Assembly "assembly_time" Nanoseconds Total
@@ -160,7 +177,7 @@ counters! {
     OutputBytes "output_bytes" Bytes Total
         "Bytes of memory of the batches that were given out. Memory that batches share counts for each.";
     ElapsedCompute "elapsed_compute" Nanoseconds Total
-        "Time in which a partition was at work, waiting excluded.";
+        "Time in which a partition was at work, on whatever thread, waiting excluded.";
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use datafusion::config::ExtensionOptions;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 
 use crate::counters::Planned;
+use crate::executor::QueryLimits;
 use crate::filter::Region;
 use crate::plan::Scan;
 use rows_only::RowsOnly;
@@ -60,6 +61,7 @@ pub(crate) struct Summary<'a> {
     /// Columns that are given out, as positions in the schema of the view.
     pub(crate) projection: &'a [usize],
     pub(crate) planned: Planned,
+    pub(crate) partitions: usize,
     /// Filters that are left to the nodes above.
     pub(crate) residual: &'a [String],
 }
@@ -81,6 +83,13 @@ impl fmt::Display for Summary<'_> {
         list(f, ", residual=[", self.residual)?;
         write!(f, ", chunks_outside={outside}")?;
         RowsOnly::of(scan, self.projection).write(scan, f)?;
+        let QueryLimits { share, unit, batch } =
+            QueryLimits::new(&scan.options, &scan.memory, self.partitions);
+        let window = scan.memory.window.capacity();
+        write!(
+            f,
+            ", window=[bytes={window}, share={share}, unit={unit}, batch_room={batch}]"
+        )?;
         let mut options = scan.options.entries();
         options.sort_by(|a, b| a.key.cmp(&b.key));
         let options = options.into_iter();

@@ -18,6 +18,7 @@ use segue_chunk::{ChunkSource, TextSet, View};
 pub use builder::SegmentStreamTableBuilder;
 
 use crate::exec::SegmentStreamExec;
+use crate::executor::Memory;
 use crate::filter::{Analysis, Components, Filters};
 use crate::options::SegmentStreamOptions;
 use crate::samples::Samples;
@@ -94,7 +95,8 @@ impl TableProvider for SegmentStreamTable {
         let options = SegmentStreamOptions::from_config(state.config_options());
         let all = || (0..self.view.schema().fields().len()).collect();
         let projection: Arc<[usize]> = projection.map_or_else(all, |p| p.as_slice().into());
-        match self.plan(&projection, &filters, options).await? {
+        let memory = Memory::of(state.config(), state.runtime_env());
+        match self.plan(&projection, &filters, options, memory).await? {
             Some(scan) if !scan.segments.is_empty() => {
                 let target = state.config().target_partitions();
                 let exec = SegmentStreamExec::try_new(Arc::new(scan), projection, target, limit)?;

@@ -12,6 +12,7 @@ use segue_error::{Error, ErrorCode, Result};
 use tracing::{Span, debug};
 
 use super::SegmentStreamTable;
+use crate::executor::Memory;
 use crate::explain::Narrowing;
 use crate::filter::{Analysis, IntervalSet, Region};
 use crate::options::SegmentStreamOptions;
@@ -25,6 +26,7 @@ impl SegmentStreamTable {
         projection: &[usize],
         filters: &[&Expr],
         options: SegmentStreamOptions,
+        memory: Memory,
     ) -> Result<Option<Scan>> {
         let Analysis { region, pushdown } = self.analyse(filters);
         let view = Region::new(self.segments.clone(), IntervalSet::all());
@@ -68,6 +70,7 @@ impl SegmentStreamTable {
             segments: order(infos, samples.as_ref()),
             narrowing,
             options,
+            memory,
             span: Span::current(),
         }))
     }

@@ -42,7 +42,7 @@ fn the_page_of_counters_is_current() {
          times rounded; `ExecutionPlan::metrics()` has it exactly. Generated from the code.\n\n\
          * *planned*: known once there is a plan, of all partitions together; execution does not change it.\n\
          * *total*: grows during execution; partitions add up, and so do repeated executions of the same plan.\n\
-         * *least*: the smallest of all partitions and executions.\n\n\
+         * *least*, *most*: the smallest and the largest of all partitions and executions.\n\n\
          | name | unit | kind | meaning |\n|---|---|---|---|\n",
     );
     for counter in Counter::ALL {

@@ -23,8 +23,9 @@ async fn verbose(context: &SessionContext, sql: &str) -> String {
     more.strip_suffix(OPTIONS).unwrap().to_owned()
 }
 
-const OPTIONS: &str = ", options=[segue_stream.batch_bytes=16777216, \
-    segue_stream.unit_bytes=8388608, segue_stream.units_ahead=2]";
+const OPTIONS: &str = ", window=[bytes=268435456, share=268435456, unit=8388608, batch_room=1048576], \
+    options=[segue_stream.batch_bytes=8388608, segue_stream.cpu_threads=0, segue_stream.unit_bytes=8388608, \
+    segue_stream.units_ahead=3, segue_stream.window_bytes=all]";
 
 /// A source that announces ten bytes for each chunk of `/a`, and a hundred for each other one.
 fn announcing(chunks: Vec<Chunk>) -> Arc<ScriptedSource> {
@@ -239,7 +240,7 @@ async fn the_options_are_those_that_the_plan_was_made_with() {
     let table = context.table_provider("t").await.unwrap();
     let plan = table.scan(&context.state(), None, &[], None).await.unwrap();
     let text = displayable(plan.as_ref()).indent(true).to_string();
-    assert!(text.contains("segue_stream.units_ahead=5]"), "{text}");
+    assert!(text.contains("segue_stream.units_ahead=5,"), "{text}");
 }
 
 #[tokio::test]

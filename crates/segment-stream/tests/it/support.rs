@@ -10,7 +10,7 @@ use datafusion::physical_plan::{ExecutionPlan, displayable};
 use datafusion::prelude::SessionContext;
 use segue_chunk::testing::{ChunkBuilder, ScriptedSource};
 use segue_chunk::{Chunk, ChunkSource};
-use segue_segment_stream::{SegmentStreamOptions, SegmentStreamTable};
+use segue_segment_stream::{CpuPool, SegmentStreamOptions, SegmentStreamTable, StreamHandles};
 
 pub(crate) const SCALAR: &str = "Scalars:scalars";
 
@@ -19,6 +19,8 @@ pub(crate) fn config(partitions: usize, batch_size: usize) -> SessionConfig {
         .with_target_partitions(partitions)
         .with_batch_size(batch_size)
         .with_option_extension(SegmentStreamOptions::default());
+    let handles = StreamHandles::default().with_cpu(Arc::new(CpuPool::inline()));
+    let config = handles.set_in(config);
     config.set_bool("datafusion.execution.collect_statistics", false)
 }
 
@@ -58,6 +60,13 @@ pub(crate) fn shown(plan: &Arc<dyn ExecutionPlan>) -> String {
 
 pub(crate) async fn batches(context: &SessionContext, sql: &str) -> Result<Vec<RecordBatch>> {
     context.sql(sql).await?.collect().await
+}
+
+/// Waits until nothing of `source` is read any more.
+pub(crate) async fn quiet(source: &ScriptedSource) {
+    source.when(|counts| counts.streams == 0).await;
+    // What held the last stream goes in the same step.
+    tokio::task::yield_now().await;
 }
 
 /// The rows as text, in the order in which they come.

@@ -66,8 +66,11 @@ async fn is_over(source: &ScriptedSource, session: &SegueSession, before: usize,
         after.fetches - before
     );
     assert_eq!(after.streams, 0, "{sql}");
-    let reserved = session.context().runtime_env().memory_pool.reserved();
-    assert_eq!(reserved, 0, "{sql}");
+    // What a thread was at work on is given back once it is done with it.
+    let pool = Arc::clone(&session.context().runtime_env().memory_pool);
+    while pool.reserved() > 0 {
+        yield_now().await;
+    }
 }
 
 async fn start(session: &SegueSession, sql: &str) -> SendableRecordBatchStream {
