@@ -1,7 +1,7 @@
 //! One query against a catalog server, in a process of its own; prints what it took as one line of JSON.
 //!
-//! `scan URL DATASET INDEX CONTENTS SQL`: the table is called `t` in the statement; contents is a rule such as
-//! `/**` or `/joint/a`. Batches are dropped as they come. Times are in seconds, sizes in bytes.
+//! `scan URL DATASET INDEX CONTENTS SQL [WINDOW]`: the table is called `t` in the statement; contents is a rule such as
+//! `/**` or `/joint/a`; the window is in bytes. Batches are dropped as they come. Times are in seconds, sizes in bytes.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -11,17 +11,22 @@ use futures::StreamExt;
 use segue::SegueSession;
 use segue::chunk::{ChunkSource, Contents};
 use segue::client::RemoteSource;
-use segue::stream::SegmentStreamTable;
+use segue::stream::{MemoryWindow, SegmentStreamTable, StreamHandles};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [url, dataset, index, contents, sql] = args.as_slice() else {
-        return Err("scan URL DATASET INDEX CONTENTS SQL".into());
+    let [url, dataset, index, contents, sql, rest @ ..] = args.as_slice() else {
+        return Err("scan URL DATASET INDEX CONTENTS SQL [WINDOW]".into());
     };
+    let mut handles = StreamHandles::default();
+    if let [window] = rest {
+        handles = handles.with_window(MemoryWindow::new(window.parse()?));
+    }
     let source: Arc<dyn ChunkSource> = Arc::new(RemoteSource::builder(url).connect().await?);
     let session = SegueSession::builder()
         .with_source(Arc::clone(&source))
+        .with_stream_handles(handles)
         .build()
         .await?;
     let idle = peak_bytes()?;

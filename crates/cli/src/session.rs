@@ -2,16 +2,29 @@
 
 use datafusion::logical_expr::{LogicalPlan, SetVariable, Statement};
 use segue::chunk::suggestion;
+use segue::stream::StreamHandles;
 use segue::{Error, ErrorCode, SegueSession};
 
 use crate::args::{Setting, SourceArgs};
 use crate::exit::Failure;
 use crate::source;
 
-/// Opens the source, and a session over it with `settings`.
-pub(crate) async fn open(args: &SourceArgs, settings: &[Setting]) -> Result<SegueSession, Failure> {
+/// Opens the source, and a session over it.
+pub(crate) async fn open(args: &SourceArgs) -> Result<SegueSession, Failure> {
+    open_with(args, StreamHandles::default(), &[]).await
+}
+
+/// Opens the source, and a session over it with `handles` and `settings`.
+pub(crate) async fn open_with(
+    args: &SourceArgs,
+    handles: StreamHandles,
+    settings: &[Setting],
+) -> Result<SegueSession, Failure> {
     let source = source::open(args).await?;
-    let session = SegueSession::builder().with_source(source).build().await?;
+    let session = SegueSession::builder()
+        .with_source(source)
+        .with_stream_handles(handles);
+    let session = session.build().await?;
     for setting in settings {
         set(&session, setting).await?;
     }

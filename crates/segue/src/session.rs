@@ -13,6 +13,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::planner::object_name_to_table_reference;
 use segue_chunk::ChunkSource;
 use segue_error::{Error, ErrorCode, Result};
+use segue_segment_stream::StreamHandles;
 
 use crate::catalog::{PUBLIC_SCHEMA, SegueCatalog, read_only};
 use crate::function;
@@ -173,6 +174,7 @@ pub struct SegueSessionBuilder {
     source: Option<Arc<dyn ChunkSource>>,
     config: Option<SessionConfig>,
     runtime: Option<Arc<RuntimeEnv>>,
+    handles: Option<StreamHandles>,
     catalog_name: Option<String>,
 }
 
@@ -196,6 +198,13 @@ impl SegueSessionBuilder {
     #[must_use]
     pub fn with_runtime_env(mut self, runtime: Arc<RuntimeEnv>) -> Self {
         self.runtime = Some(runtime);
+        self
+    }
+
+    /// The memory window, threads and runtime that reads of recordings use in place of the shared ones.
+    #[must_use]
+    pub fn with_stream_handles(mut self, handles: StreamHandles) -> Self {
+        self.handles = Some(handles);
         self
     }
 
@@ -228,6 +237,9 @@ impl SegueSessionBuilder {
             .with_information_schema(true);
         configure(&mut config);
         limit_buffers(&mut config);
+        if let Some(handles) = self.handles {
+            config = handles.set_in(config);
+        }
         let mut state = SessionStateBuilder::new()
             .with_config(config)
             .with_default_features();

@@ -8,6 +8,7 @@ mod query;
 mod recordings;
 mod serve;
 mod setting;
+mod size;
 mod source;
 
 use clap::{Parser, Subcommand};

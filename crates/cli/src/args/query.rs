@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{OutputArgs, Setting, SourceArgs, setting};
+use super::{OutputArgs, Setting, SourceArgs, setting, size};
 
 const QUERY_HELP: &str = r#"A dataset is a schema, each of its indexes (timelines) is a table, ordered by
 (rerun_segment_id, index); DATASET._static has the static values, DATASET._segments and
@@ -55,6 +55,11 @@ pub(crate) struct QueryArgs {
     /// Change a setting of the session first, as the statement SET does. May be given several times.
     #[arg(long, value_name = "KEY=VALUE", value_parser = setting::parse)]
     pub(crate) set: Vec<Setting>,
+
+    /// Most memory for recordings while they are read, such as 64M or 2G, besides a slot of some 10 MB for each
+    /// partition; 256M, or a quarter of datafusion.runtime.memory_limit, unless given.
+    #[arg(long, value_name = "BYTES", value_parser = size::parse)]
+    pub(crate) window: Option<usize>,
 
     /// Say on standard error how long each statement took to plan and to run.
     #[arg(long)]

@@ -15,7 +15,7 @@ use crate::supervise::Desk;
 pub(crate) async fn datasets(args: DatasetsArgs, desk: Desk) -> Result<(), Failure> {
     desk.progress.connect();
     let results = Results::open(&args.output, desk).await?;
-    let session = session::open(&args.source, &[]).await?;
+    let session = session::open(&args.source).await?;
     let names = session.catalog().datasets().await?;
     let schema = Arc::new(Schema::new(vec![Field::new(
         "dataset",

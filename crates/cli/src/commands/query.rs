@@ -1,5 +1,7 @@
 //! `segue query`.
 
+use segue::stream::{MemoryWindow, StreamHandles};
+
 use super::answer::{Timing, answer};
 use super::warnings::Warnings;
 use crate::args::QueryArgs;
@@ -19,7 +21,12 @@ pub(crate) async fn query(args: QueryArgs, desk: Desk) -> Result<(), Failure> {
 async fn run(args: &QueryArgs, results: &mut Results, desk: &Desk) -> Result<(), Failure> {
     let input = Input::read(args).await?;
     desk.progress.connect();
-    let session = session::open(&args.source, &args.set).await?;
+    let handles = StreamHandles::default();
+    let handles = match args.window {
+        Some(bytes) => handles.with_window(MemoryWindow::new(bytes)),
+        None => handles,
+    };
+    let session = session::open_with(&args.source, handles, &args.set).await?;
     let config = session.context().copied_config();
     let statements = input.statements(config.options().sql_parser.dialect)?;
     let mut warnings = Warnings::default();

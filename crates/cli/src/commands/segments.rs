@@ -13,7 +13,7 @@ use crate::supervise::Desk;
 pub(crate) async fn segments(args: SegmentsArgs, desk: Desk) -> Result<(), Failure> {
     desk.progress.connect();
     let mut results = Results::open(&args.output, desk.clone()).await?;
-    let session = session::open(&args.source, &[]).await?;
+    let session = session::open(&args.source).await?;
     let dataset = args.dataset.replace('"', "\"\"");
     let sql = format!("SELECT * FROM \"{dataset}\".{SEGMENTS_TABLE}");
     desk.progress.begin(1, 1);

@@ -121,26 +121,27 @@ impl Driver {
                 if let Some(batch) = self.at_work(RowMaker::flush).await? {
                     return Ok(Some(batch));
                 }
-                self.claim().await?;
+                self.lease.ask_to_keep(self.kept());
+                self.granted().await?;
             }
         }
         self.head = None;
         Ok(None)
     }
 
-    /// Waits until others have made room for what is kept, or gives it up for them.
-    async fn claim(&mut self) -> Result<()> {
-        self.lease.ask_to_keep(self.kept());
+    /// Waits until what was asked for is granted. Gives back meanwhile what older claims are to have, even if that is
+    /// what was to be kept: then it asks for no more.
+    async fn granted(&mut self) -> Result<()> {
         loop {
             let (lease, least) = (Arc::clone(&self.lease), self.can_give());
             let scan = &self.fetcher.scan;
             tokio::select! {
                 biased;
-                granted = self.fetcher.counters.waiting(lease.keeps()) => {
+                granted = self.fetcher.counters.waiting(lease.granted()) => {
                     return granted.map_err(|denied| window_exhausted(scan, &denied));
                 }
                 asked = revoked(&lease, least) => match asked {
-                    Revocation::Kept if !self.units.has_ahead() => return self.give_up_kept(),
+                    Revocation::Kept if !self.units.has_ahead() => self.give_up_kept()?,
                     _ => self.units.drop_ahead(),
                 },
             }
@@ -201,12 +202,8 @@ impl Driver {
         if std::mem::replace(&mut self.batch_excess, excess) == excess {
             return Ok(());
         }
-        let held = self
-            .fetcher
-            .counters
-            .waiting(self.lease.hold_batch(excess))
-            .await;
-        held.map_err(|denied| window_exhausted(&self.fetcher.scan, &denied))
+        self.lease.ask_for_batch(excess);
+        self.granted().await
     }
 
     fn rows(&mut self) -> Result<&mut RowMaker> {

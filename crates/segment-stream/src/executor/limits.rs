@@ -96,5 +96,5 @@ pub(crate) fn window_exhausted(scan: &Scan, denied: &Denied) -> Error {
 
 /// What a query over `dataset` is called in a memory pool.
 pub(crate) fn consumer(dataset: &str) -> String {
-    format!("segment_stream {dataset}")
+    format!("segment_stream '{dataset}'")
 }

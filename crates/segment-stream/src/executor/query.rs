@@ -1,5 +1,6 @@
 //! What the partitions of a query have in common while they run.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use datafusion::execution::runtime_env::RuntimeEnv;
@@ -28,7 +29,10 @@ impl Query {
         if let Some(lease) = known.upgrade().filter(|lease| window.has(lease)) {
             return lease;
         }
-        let lease = Arc::new(window.begin(share, &runtime.memory_pool, consumer(dataset)));
+        static NUMBER: AtomicU64 = AtomicU64::new(1);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{} query {number}", consumer(dataset));
+        let lease = Arc::new(window.begin(share, &runtime.memory_pool, name));
         *known = Arc::downgrade(&lease);
         lease
     }

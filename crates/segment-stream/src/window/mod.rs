@@ -5,6 +5,8 @@
 //! * `pool`: DataFusion's memory pool, from which every byte is taken;
 //! * `registry`: which window a query has.
 
+#[cfg(test)]
+mod interleavings;
 mod policy;
 mod pool;
 mod registry;

@@ -136,11 +136,7 @@ impl Window {
 
 impl fmt::Debug for Window {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.lock();
-        f.debug_struct("Window")
-            .field("capacity", &state.policy.capacity())
-            .field("held", &state.policy.held())
-            .finish_non_exhaustive()
+        f.debug_tuple("Window").field(&self.lock().policy).finish()
     }
 }
 
@@ -157,7 +153,7 @@ impl QueryLease {
         let window = &self.window;
         let id = window.change(|policy, pools| policy.enter(pools, self.id, slot));
         let lease = PartitionLease { query: self, id };
-        lease.claimed().await?;
+        lease.granted().await?;
         Ok(lease)
     }
 
@@ -194,7 +190,8 @@ impl PartitionLease {
         &self.query.window
     }
 
-    async fn claimed(&self) -> Result<(), Denied> {
+    /// Waits until what was asked for is granted.
+    pub(crate) async fn granted(&self) -> Result<(), Denied> {
         let wake = Wake::Claim(self.id);
         poll_fn(|cx| {
             self.window()
@@ -213,22 +210,16 @@ impl PartitionLease {
             .change(|policy, pools| policy.try_keep(pools, self.id, kept))
     }
 
-    /// Asks to keep `kept` in all, in place of what was asked before.
+    /// Asks to keep `kept` in all, in place of what was asked to be kept before.
     pub(crate) fn ask_to_keep(&self, kept: Kept) {
         self.window()
             .change(|policy, pools| policy.keep(pools, self.id, kept));
     }
 
-    /// Waits until what was asked for can be kept.
-    pub(crate) async fn keeps(&self) -> Result<(), Denied> {
-        self.claimed().await
-    }
-
-    /// Has the slot hold a batch that is `excess` bytes larger than there is room for.
-    pub(crate) async fn hold_batch(&self, excess: usize) -> Result<(), Denied> {
+    /// Asks that the slot hold a batch that is `excess` bytes larger than there is room for.
+    pub(crate) fn ask_for_batch(&self, excess: usize) {
         self.window()
             .change(|policy, pools| policy.batch(pools, self.id, excess));
-        self.claimed().await
     }
 
     /// Says whether the partition waits for its consumer alone.

@@ -17,3 +17,4 @@ mod reading;
 mod support;
 mod tracing;
 mod types;
+mod window;

@@ -85,11 +85,12 @@ impl Policy {
         };
         let of_share = query.share.saturating_sub(query.shared);
         let of_window = self.capacity.saturating_sub(self.shared);
-        if bytes > of_share {
-            return Err(self.denied(Limit::Share, id, bytes, of_share));
-        }
-        if bytes > of_window {
-            return Err(self.denied(Limit::Window, id, bytes, of_window));
+        let (limit, free) = match of_share < of_window {
+            true => (Limit::Share, of_share),
+            false => (Limit::Window, of_window),
+        };
+        if bytes > free {
+            return Err(self.denied(limit, id, bytes, free));
         }
         if !pools.try_grow(id, bytes) {
             return Err(self.denied(Limit::Pool, id, bytes, 0));

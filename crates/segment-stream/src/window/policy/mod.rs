@@ -381,6 +381,7 @@ impl Policy {
             partition.head = Some(id);
         }
         self.fit_slot(pools, partition);
+        self.wakes.push(Wake::Unit(id));
         self.settle(pools);
     }
 
@@ -412,7 +413,8 @@ impl Policy {
         let Some(partition) = self.partitions.get_mut(&id) else {
             return;
         };
-        partition.claim = None;
+        // It is in place of what was asked to be kept before; what the slot needs is another matter.
+        partition.claim = partition.claim.filter(|claim| *claim == Claim::Slot);
         if kept.bytes <= partition.kept.bytes {
             self.set_kept(pools, id, kept);
         } else {

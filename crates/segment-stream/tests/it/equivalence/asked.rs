@@ -14,7 +14,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use proptest::prelude::*;
 use proptest::sample::select;
 use segue_chunk::assemble::{Limits, RowKey, SegmentChunks, assemble, assemble_static};
-use segue_chunk::testing::{ScriptedSource, schema_of};
+use segue_chunk::testing::schema_of;
 use segue_chunk::view::{Duplicates, StaticColumns};
 use segue_chunk::{Chunk, ChunkSource, Contents, Fill, SegmentId, TimeRange, View, ViewOptions};
 use segue_segment_stream::{IndexValues, SegmentStreamTable};
@@ -47,8 +47,7 @@ impl Asked {
     }
 
     /// The table that streams the answer.
-    pub(super) async fn table(&self, source: &Arc<ScriptedSource>) -> SegmentStreamTable {
-        let source: Arc<dyn ChunkSource> = Arc::clone(source) as _;
+    pub(crate) async fn table(&self, source: Arc<dyn ChunkSource>) -> SegmentStreamTable {
         let options = self.options.clone();
         let mut builder = SegmentStreamTable::builder(source, "d")
             .contents(options.contents)

@@ -1,7 +1,7 @@
 //! The stream equals DataFusion over all rows assembled at once: random datasets, options and queries, with filters
 //! pushed down and not, at several numbers of partitions and batch sizes.
 
-mod asked;
+pub(crate) mod asked;
 mod named;
 mod query;
 
@@ -48,7 +48,7 @@ async fn compare(
         // As from a server that says little.
         _ => source.announcing(Announced::NOTHING),
     });
-    let table = Arc::new(asked.table(&source).await);
+    let table = Arc::new(asked.table(Arc::clone(&source) as _).await);
     for (partitions, batch_size, is_pushed) in SETTINGS {
         let stream = SessionContext::new_with_config(config(partitions, batch_size));
         let table = match is_pushed {

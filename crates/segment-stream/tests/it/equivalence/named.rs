@@ -21,7 +21,7 @@ fn two_rates() -> Vec<Chunk> {
 async fn check(asked: &Asked, cases: &[(&str, &[&str])]) {
     for (partitions, batch_size, is_pushed) in SETTINGS {
         let source = Arc::new(ScriptedSource::new().dataset("d", two_rates()));
-        let table = Arc::new(asked.table(&source).await);
+        let table = Arc::new(asked.table(Arc::clone(&source) as _).await);
         let context = SessionContext::new_with_config(config(partitions, batch_size));
         let table = match is_pushed {
             true => table as _,

@@ -17,8 +17,8 @@ pub(super) struct UnitPlan {
     pub(super) actual: usize,
     /// What must be kept in all when its rows are out.
     pub(super) kept: usize,
-    /// Whether a batch comes of it.
-    pub(super) emits: bool,
+    /// Whether a batch comes of it, and how much larger it is than there is room for.
+    pub(super) batch: Option<usize>,
 }
 
 /// A partition and who reads it.
@@ -85,6 +85,7 @@ enum Phase {
 enum Then {
     Start,
     Settle,
+    Emit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -376,6 +377,7 @@ impl Actor<'_> {
                     ClaimState::Granted if then == Then::Start => {
                         self.driver.phase = Phase::Room(Then::Start);
                     }
+                    ClaimState::Granted if then == Then::Emit => self.emit(),
                     ClaimState::Granted => self.kept(),
                     ClaimState::Denied(denied) => {
                         self.check_denial(denied.limit);
@@ -392,9 +394,10 @@ impl Actor<'_> {
                 let waits = self.driver.has_batch;
                 self.policy.stand(self.pool, self.driver.id, waits);
                 if !waits {
+                    self.policy.batch(self.pool, self.driver.id, 0);
                     match then {
-                        Then::Start => self.next_head(),
                         Then::Settle => self.settle(),
+                        Then::Start | Then::Emit => self.next_head(),
                     }
                 }
             }
@@ -407,17 +410,29 @@ impl Actor<'_> {
                         let unit = self.plan.units[at];
                         self.driver.wanted = unit.kept;
                         self.driver.here = unit.kept;
-                        self.driver.has_batch = unit.emits;
+                        if let Some(excess) = unit.batch {
+                            self.policy.batch(self.pool, self.driver.id, excess);
+                            self.driver.phase = Phase::Claiming(Then::Emit);
+                            self.driver.looks = true;
+                            return true;
+                        }
                     }
-                    What::Again(bytes) => {
-                        self.driver.here += bytes;
-                    }
+                    What::Again(bytes) => self.driver.here += bytes,
                 }
                 self.driver.phase = Phase::Room(Then::Settle);
             }
             Phase::Ended => return false,
         }
         true
+    }
+
+    /// Gives out a batch; what is kept is settled once it was taken, unless it was given up.
+    fn emit(&mut self) {
+        self.driver.has_batch = true;
+        self.driver.phase = match self.driver.head {
+            Some(_) => Phase::Room(Then::Settle),
+            None => Phase::Room(Then::Start),
+        };
     }
 
     /// Moves what remains of the head to what is kept.
@@ -454,9 +469,8 @@ impl Actor<'_> {
             self.driver.head = Some(self.driver.ahead.remove(0));
             self.look_ahead();
         }
-        if let Some(head) = &mut self.driver.head {
+        if let Some(head) = &self.driver.head {
             self.policy.make_head(self.pool, head.id);
-            head.looks = true;
         }
         self.driver.phase = Phase::Head;
         self.driver.looks = true;
@@ -479,7 +493,7 @@ impl Actor<'_> {
         let stands = matches!(self.driver.phase, Phase::Room(_)) && self.driver.has_batch;
         let waits = matches!(
             self.driver.phase,
-            Phase::Head | Phase::Claiming(Then::Settle)
+            Phase::Head | Phase::Claiming(Then::Settle | Then::Emit)
         );
         if !(stands || waits) || !self.policy.partitions.contains_key(&self.driver.id) {
             return false;
@@ -526,6 +540,7 @@ impl Actor<'_> {
         }
         match self.driver.phase {
             Phase::Room(_) => self.driver.phase = Phase::Room(Then::Start),
+            Phase::Claiming(Then::Emit) => self.driver.looks = true,
             _ => self.next_head(),
         }
         true

@@ -9,7 +9,7 @@ fn unit(size: usize, kept: usize) -> UnitPlan {
         announced: size,
         actual: size,
         kept,
-        emits: true,
+        batch: Some(0),
     }
 }
 
@@ -124,11 +124,24 @@ fn sizes_that_were_announced_wrong_are_made_good() {
         announced,
         actual,
         kept: actual.min(1),
-        emits: false,
+        batch: None,
     };
     let units = [wrong(1, 3), wrong(3, 1), wrong(1, 4), unit(1, 0)];
     let plans = vec![partition(0, &units[..2]), partition(0, &units[2..])];
     sound(&world(4, plans));
+}
+
+#[test]
+fn batches_larger_than_their_room_take_it_from_the_pool() {
+    for pool in 4..12 {
+        let mut world = world(4, greedy());
+        world
+            .partitions
+            .iter_mut()
+            .for_each(|plan| plan.units[1].batch = Some(3));
+        world.pool = Some(pool);
+        sound(&world);
+    }
 }
 
 #[test]
