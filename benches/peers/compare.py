@@ -7,18 +7,10 @@ RERUN is the server's binary, DIR the recordings of the dataset `heavy`, each PY
 """
 
 import argparse
-import json
-import os
-import pathlib
-import socket
 import statistics
-import subprocess
-import sys
-import tempfile
-import time
 
-HERE = pathlib.Path(__file__).parent
-SCAN = HERE.parent.parent / "target/release/examples/scan"
+from bench import HERE, SCAN, measure, server, version
+
 COLUMNS = ", ".join(f'"/joint/{x}:Scalars:scalars"' for x in "abcd")
 # Contents, and the statement over the table `t`.
 QUERIES = {
@@ -27,56 +19,6 @@ QUERIES = {
     "proj_contents": ("/joint/a", 'SELECT frame_nr, "/joint/a:Scalars:scalars" FROM t'),
     "limit10": ("/**", "SELECT * FROM t LIMIT 10"),
 }
-# Seconds after which a run has failed.
-LIMIT = 300
-
-
-def free_port():
-    with socket.socket() as any_port:
-        any_port.bind(("127.0.0.1", 0))
-        return any_port.getsockname()[1]
-
-
-def start_server(binary, data, home):
-    """A server on loopback that answers, without its reports to its makers."""
-    config = pathlib.Path(home, "rerun")
-    config.mkdir(parents=True)
-    quiet = {"analytics_enabled": False, "analytics_id": "0" * 32, "metadata": {}}
-    quiet |= {"config_file_path": str(config / "analytics.json"), "data_dir_path": home}
-    (config / "analytics.json").write_text(json.dumps(quiet))
-    port = free_port()
-    command = [binary, "server", "--host", "127.0.0.1", "--port", str(port), "-d", f"heavy={data}"]
-    environment = os.environ | {"XDG_CONFIG_HOME": home, "XDG_DATA_HOME": home}
-    server = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-    for _ in range(600):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return server, f"rerun+http://127.0.0.1:{port}"
-        time.sleep(0.1)
-    server.kill()
-    sys.exit("the server does not start")
-
-
-def server_cpu(pid):
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def loopback():
-    for line in pathlib.Path("/proc/net/dev").read_text().splitlines():
-        if line.strip().startswith("lo:"):
-            return int(line.split()[9])
-    return 0
-
-
-def measure(command, pid):
-    cpu, wire = server_cpu(pid), loopback()
-    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
-    if done.returncode != 0:
-        sys.exit(f"{command}: {done.stderr}")
-    took = json.loads(done.stdout.splitlines()[-1])
-    took["server_cpu_s"], took["wire"] = server_cpu(pid) - cpu, loopback() - wire
-    return took
 
 
 def main():
@@ -87,13 +29,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("queries", nargs="*")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as home:
-        server, url = start_server(args.server, args.data, home)
-        try:
-            compare(args, server.pid, url)
-        finally:
-            server.terminate()
-            server.wait()
+    with server(args.server, [f"heavy={args.data}"]) as (pid, url):
+        compare(args, pid, url)
 
 
 def compare(args, pid, url):
@@ -103,9 +40,7 @@ def compare(args, pid, url):
         contents, sql = QUERIES[name]
         clients = {"segue": [SCAN, url, "heavy", "frame_nr", contents, sql]}
         for python in args.peer:
-            version = "import rerun; print(rerun.__version__)"
-            version = subprocess.run([python, "-c", version], capture_output=True, text=True).stdout
-            clients[f"rerun {version.strip()}"] = [python, HERE / "peer.py", url, name]
+            clients[version(python)] = [python, HERE / "peer.py", url, name]
         runs = {client: [] for client in clients}
         for _ in range(args.rounds):
             for client, command in clients.items():

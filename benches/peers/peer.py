@@ -1,6 +1,6 @@
 """One query with Rerun's own client in a fresh process; prints what it took as one line of JSON.
 
-usage: peer.py URL QUERY
+usage: peer.py URL QUERY [DATASET]
 
 Needs `rerun-sdk[catalog]`. Times are in seconds, sizes in bytes.
 """
@@ -16,6 +16,10 @@ from datafusion import col
 A = "/joint/a:Scalars:scalars"
 
 
+def filled(multirate):
+    return multirate.reader(index="time", fill_latest_at=True)
+
+
 def frames(heavy):
     return heavy.reader(index="frame_nr")
 
@@ -29,6 +33,7 @@ QUERIES = {
         col("frame_nr"), col(A)
     ),
     "limit10": lambda heavy: frames(heavy).limit(10),
+    "mr_full_fill": filled,
 }
 
 
@@ -42,10 +47,10 @@ def cpu():
 
 
 def main():
-    url, query = sys.argv[1:]
+    url, query, *dataset = sys.argv[1:]
     client = rr.catalog.CatalogClient(url)
     idle, cpu_before, start = peak(), cpu(), time.perf_counter()
-    frame = QUERIES[query](client.get_dataset("heavy"))
+    frame = QUERIES[query](client.get_dataset(*(dataset or ["heavy"])))
     rows, first = 0, None
     for batch in frame.execute_stream():
         first = first or time.perf_counter() - start

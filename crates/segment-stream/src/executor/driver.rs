@@ -31,6 +31,8 @@ pub(super) struct Driver {
     pub(super) rows: Option<Box<RowMaker>>,
     /// The unit in the slot, until its rows are out and the rest of it is kept.
     pub(super) head: Option<Arc<UnitLease>>,
+    /// What is charged for beyond the slot.
+    pub(super) charged: Kept,
     pub(super) lease: Arc<PartitionLease>,
 }
 
@@ -95,6 +97,7 @@ impl Driver {
     async fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             let step = self.at_work(RowMaker::step).await?;
+            self.let_go();
             let pending = self.rows.as_ref().map_or(0, |rows| rows.pending_bytes());
             match step {
                 Step::Batch(batch) => {
@@ -125,8 +128,18 @@ impl Driver {
                 self.granted().await?;
             }
         }
+        self.charged = self.kept();
         self.head = None;
         Ok(None)
+    }
+
+    /// Gives back what rows that were made have left behind.
+    fn let_go(&mut self) {
+        let kept = self.kept();
+        if kept.bytes < self.charged.bytes {
+            self.lease.ask_to_keep(kept);
+            self.charged = kept;
+        }
     }
 
     /// Waits until what was asked for is granted. Gives back meanwhile what older claims are to have, even if that is
@@ -172,10 +185,9 @@ impl Driver {
 
     /// What could be given back, if it were asked for.
     fn can_give(&self) -> Option<Revocation> {
-        let kept = self.kept();
         match self.units.has_ahead() {
             true => Some(Revocation::Ahead),
-            false => (kept.bytes > kept.fixed).then_some(Revocation::Kept),
+            false => (self.charged.bytes > self.charged.fixed).then_some(Revocation::Kept),
         }
     }
 
@@ -192,7 +204,8 @@ impl Driver {
         let again = self.fetcher.plan.cut(missing, self.unit_bytes);
         self.units.drop_all(again);
         self.head = None;
-        self.lease.ask_to_keep(self.kept());
+        self.charged = self.kept();
+        self.lease.ask_to_keep(self.charged);
         Ok(())
     }
 

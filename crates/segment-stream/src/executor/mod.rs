@@ -35,7 +35,7 @@ use crate::cpu::CpuPool;
 use crate::handles::StreamHandles;
 use crate::plan::{PartitionPlan, Scan, Unit};
 use crate::rows::{Emission, RowMaker};
-use crate::window::Slot;
+use crate::window::{Kept, Slot};
 use driver::Driver;
 use fetch::Fetcher;
 pub(crate) use limits::{Memory, QueryLimits};
@@ -149,6 +149,7 @@ impl Partition {
             batch_excess: 0,
             rows: Some(Box::new(rows)),
             head: None,
+            charged: Kept::default(),
             lease,
         };
         driver.run(out).await

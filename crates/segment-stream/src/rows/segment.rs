@@ -20,6 +20,8 @@ pub(super) struct OpenSegment {
     missing: Vec<usize>,
     /// What rows to come may need of the chunks that are gone.
     carry: Carry,
+    /// Bytes of that.
+    copied: usize,
     /// The first row that is not emitted; `None` once there can be no more.
     cursor: Option<RowKey>,
 }
@@ -53,6 +55,7 @@ impl OpenSegment {
             chunks: Vec::new(),
             missing: Vec::new(),
             carry: Carry::default(),
+            copied: 0,
             cursor: Some(RowKey::MIN),
         }
     }
@@ -109,12 +112,17 @@ impl OpenSegment {
 
     /// Bytes of the chunks that are here, and of the copied rows, which are here for good.
     pub(super) fn bytes(&self) -> (usize, usize) {
-        let copied = self.carry.chunks();
-        let copied = copied
-            .iter()
-            .map(|row| chunk_bytes(row.memory_size()))
-            .sum();
-        (self.chunks.iter().map(|held| held.bytes).sum(), copied)
+        (self.chunks.iter().map(|held| held.bytes).sum(), self.copied)
+    }
+
+    /// Copies the rows of a chunk that may fill those to come.
+    fn carry(&mut self, view: &View, chunks: impl Iterator<Item = Arc<Chunk>>) -> Result<()> {
+        for chunk in chunks {
+            self.carry.add(view, &chunk)?;
+        }
+        let rows = self.carry.chunks();
+        self.copied = rows.iter().map(|row| chunk_bytes(row.memory_size())).sum();
+        Ok(())
     }
 
     /// The first row that is not emitted, and the index values from there on whose rows no chunk to come can change.
@@ -135,10 +143,8 @@ impl OpenSegment {
         let (ended, rest): (Vec<_>, Vec<_>) =
             self.chunks.drain(..).partition(|held| held.has_ended(next));
         self.chunks = rest;
-        if view.fill() == Fill::LatestAt && next.is_some() {
-            for held in &ended {
-                self.carry.add(view, &held.chunk)?;
-            }
+        if view.fill() == Fill::LatestAt && next.is_some() && !ended.is_empty() {
+            self.carry(view, ended.into_iter().map(|held| held.chunk))?;
         }
         Ok(())
     }
@@ -148,6 +154,7 @@ impl OpenSegment {
         let (Some(index), Some(cursor)) = (view.index(), self.cursor) else {
             return Ok(());
         };
+        let mut ended = Vec::new();
         for held in &mut self.chunks {
             let Some(column) = held.chunk.timeline(&index.name) else {
                 continue;
@@ -164,12 +171,15 @@ impl OpenSegment {
             };
             let rest = take(to_come)?;
             if view.fill() == Fill::LatestAt {
-                self.carry.add(view, &Arc::new(take(past)?))?;
+                ended.push(Arc::new(take(past)?));
             }
             held.bytes = chunk_bytes(rest.memory_size());
             held.chunk = Arc::new(rest);
         }
-        Ok(())
+        match ended.is_empty() {
+            true => Ok(()),
+            false => self.carry(view, ended.into_iter()),
+        }
     }
 
     /// Lets go of the chunks that are here, to have them again later.

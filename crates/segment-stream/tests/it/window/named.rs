@@ -222,6 +222,30 @@ async fn a_dropped_stream_holds_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_chunk_whose_rows_are_out_is_charged_no_longer_even_if_nobody_reads_on() {
+    let kept = chunk(
+        1,
+        "s",
+        "/kept",
+        &[(1, 2000), (2, 2000), (3, 2000), (4, 2000)],
+    );
+    let others: Vec<_> = (100..110).map(|frame| (frame, 1)).collect();
+    let next = chunk(2, "s", "/next", &[&[(2, 1)], others.as_slice()].concat());
+    let limited = limited(vec![kept, next], 1, 200_000).await;
+    limited
+        .context
+        .sql("SET segue_stream.unit_bytes = 1")
+        .await
+        .unwrap();
+    let plan = plan(&limited.context, "SELECT * FROM t").await;
+    let mut stream = plan.execute(0, limited.context.task_ctx()).unwrap();
+    ends(&limited.window, stream.next()).await.unwrap().unwrap();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    // The rows up to 101 are made. What is left are the slot (64 KB for each of unit and batch) and less.
+    assert!(limited.window.held() < 150_000, "{}", limited.window.held());
+}
+
+#[tokio::test(start_paused = true)]
 async fn thousands_of_tiny_segments_are_asked_for_together() {
     let chunks = (0..3990).map(|n| chunk(n + 1, &format!("s{n:04}"), "/a", &[(0, 1)]));
     let source = source(chunks.collect());

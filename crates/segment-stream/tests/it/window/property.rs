@@ -202,7 +202,10 @@ impl Case {
                 Some(ErrorCode::WindowExhausted) => assert!(self.may_be_short(), "{error}"),
                 // The merge takes memory from the pool, too.
                 None if self.pool.is_some() && self.consumer == Consumer::Merged => {
-                    assert!(matches!(error.find_root(), DataFusionError::ResourcesExhausted(_)));
+                    assert!(matches!(
+                        error.find_root(),
+                        DataFusionError::ResourcesExhausted(_)
+                    ));
                 }
                 code => panic!("{code:?}: {error}"),
             },
