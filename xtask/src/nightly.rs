@@ -15,7 +15,7 @@ pub(crate) const STEPS: &[Step] = &[
         run: || {
             let packages =
                 "package(segue-chunk) + package(segue-segment-stream) + package(segue-error)";
-            let quick = format!("({packages}) - test(equivalence)");
+            let quick = format!("({packages}) - test(equivalence) - test(window)");
             tests(&quick, "PROPTEST_CASES", "4000")
         },
     },
@@ -23,6 +23,27 @@ pub(crate) const STEPS: &[Step] = &[
         name: "equivalence",
         about: "600 random datasets with random options, dozens of queries over each",
         run: || tests("test(equivalence)", "PROPTEST_CASES", "600"),
+    },
+    Step {
+        name: "window",
+        about: "every state of 3000 random small worlds of the memory window",
+        run: || tests("test(policy::tests::worlds)", "SEGUE_WINDOW_WORLDS", "3000"),
+    },
+    Step {
+        name: "interleavings",
+        about: "20000 schedules of the memory window's locks and futures",
+        run: || {
+            tests(
+                "test(window::interleavings)",
+                "SEGUE_WINDOW_SCHEDULES",
+                "20000",
+            )
+        },
+    },
+    Step {
+        name: "streams",
+        about: "10000 streams of any sizes, delays, limits and faults",
+        run: || tests("test(window::property)", "SEGUE_STREAM_CASES", "10000"),
     },
     Step {
         name: "fuzz",

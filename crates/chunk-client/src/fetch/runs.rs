@@ -12,7 +12,7 @@ pub(super) fn runs(chunks: Vec<ChunkInfo>) -> Vec<Vec<ChunkInfo>> {
     let mut runs: Vec<Vec<ChunkInfo>> = Vec::new();
     let mut room = 0;
     for chunk in chunks {
-        let size = chunk.estimated_size();
+        let size = chunk.byte_len;
         match runs.last_mut() {
             Some(run) if size <= room && run.len() < RUN_CHUNKS => {
                 room -= size;

@@ -59,3 +59,35 @@ fn every_statement_is_timed_on_standard_error() {
         assert!(line.starts_with(&start) && line.ends_with(rows), "{line}");
     }
 }
+
+#[test]
+fn the_window_is_as_large_as_it_is_said_to_be() {
+    let explain = "EXPLAIN VERBOSE SELECT * FROM robots.frame_nr";
+    for (arguments, window) in [
+        (
+            &["--window=64M", explain][..],
+            "window=[bytes=67108864, share=67108864, ",
+        ),
+        (&[explain], "window=[bytes=268435456, share=268435456, "),
+        (
+            &["--set=datafusion.runtime.memory_limit=100M", explain],
+            "window=[bytes=26214400, share=26214400, ",
+        ),
+    ] {
+        let shown = answer(arguments);
+        assert!(shown.contains(window), "{arguments:?}: {shown}");
+    }
+    for wrong in ["0", "64MB", "much"] {
+        let output = segue()
+            .args(EXAMPLES)
+            .args(["--window", wrong, "SELECT 1"])
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(
+            stderr.contains("a number of bytes greater than 0 is wanted"),
+            "{stderr}"
+        );
+    }
+}

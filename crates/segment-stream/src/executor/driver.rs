@@ -231,11 +231,11 @@ impl Driver {
         let mut rows = self.rows.take().ok_or_else(lost)?;
         let charged = (self.head.clone(), Arc::clone(&self.lease));
         let cpu = Arc::clone(&self.fetcher.cpu);
-        let (rows, outcome) = cpu
+        // If nobody waits any more, the rows go before what they are charged to.
+        let (rows, outcome, _charged) = cpu
             .run(move || {
                 let outcome = work(&mut rows);
-                drop(charged);
-                (rows, outcome)
+                (rows, outcome, charged)
             })
             .await?;
         self.rows = Some(rows);

@@ -79,11 +79,10 @@ impl Fetcher {
                     let bytes = chunk_bytes(chunk.memory_size());
                     Ok((place, (Arc::new(chunk), bytes)))
                 });
-                let decoded = decoded.collect::<Result<Vec<_>>>();
-                drop(charged);
-                decoded
+                (decoded.collect::<Result<Vec<_>>>(), charged)
             });
-            for (place, (chunk, bytes)) in decoded.await?? {
+            let (decoded, _charged) = decoded.await?;
+            for (place, (chunk, bytes)) in decoded? {
                 arriving.put(place, chunk, bytes);
             }
             let all = arriving.held();

@@ -75,3 +75,42 @@ impl MemoryWindow {
         self.0.begin(share, Box::new(consumer))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use datafusion::execution::memory_pool::GreedyMemoryPool;
+    use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+
+    use super::*;
+
+    fn runtime(pool: &Arc<dyn MemoryPool>) -> RuntimeEnv {
+        let builder = RuntimeEnvBuilder::new().with_memory_pool(Arc::clone(pool));
+        builder.build().unwrap()
+    }
+
+    #[test]
+    fn a_window_is_shared_by_all_with_the_same_pool() {
+        let pools: [Arc<dyn MemoryPool>; 2] = [
+            Arc::new(GreedyMemoryPool::new(100 << 20)),
+            Arc::new(GreedyMemoryPool::new(100 << 30)),
+        ];
+        let [small, large] = pools
+            .each_ref()
+            .map(|pool| MemoryWindow::of(&runtime(pool)));
+        assert_eq!((small.capacity(), large.capacity()), (25 << 20, 256 << 20));
+        let same = MemoryWindow::of(&runtime(&pools[0]));
+        assert!(Arc::ptr_eq(&small.0, &same.0) && !Arc::ptr_eq(&small.0, &large.0));
+        let unlimited = MemoryWindow::of(&RuntimeEnv::default());
+        assert_eq!((unlimited.capacity(), unlimited.held()), (256 << 20, 0));
+    }
+
+    #[test]
+    fn the_window_of_a_pool_that_is_gone_is_forgotten() {
+        let of_pool = {
+            let pool: Arc<dyn MemoryPool> = Arc::new(GreedyMemoryPool::new(8));
+            Arc::downgrade(&MemoryWindow::of(&runtime(&pool)).0)
+        };
+        MemoryWindow::of(&RuntimeEnv::default());
+        assert!(of_pool.upgrade().is_none());
+    }
+}
