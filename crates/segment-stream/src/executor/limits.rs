@@ -75,16 +75,17 @@ pub(crate) fn window_exhausted(scan: &Scan, denied: &Denied) -> Error {
     } = *denied;
     let dataset = &scan.dataset;
     let limit = match denied.limit {
-        Limit::Share => "its share of the memory window (segue_stream.window_bytes) has",
-        Limit::Window => "the memory window has",
-        Limit::Pool => "the memory pool gives",
+        Limit::Share => format!(
+            "its share of the memory window (segue_stream.window_bytes) has {available} left"
+        ),
+        Limit::Window => format!("the memory window has {available} left"),
+        Limit::Pool => "the memory pool refuses them".to_owned(),
     };
     let error = Error::new(
         ErrorCode::WindowExhausted,
         "segment_stream.window",
         format!(
-            "reading dataset '{dataset}' takes {asked} bytes more than the {held} it holds, \
-             and {limit} {available}"
+            "reading dataset '{dataset}' takes {asked} bytes more than the {held} it holds, and {limit}"
         ),
     );
     error
