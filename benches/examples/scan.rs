@@ -8,10 +8,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures::StreamExt;
+use mimalloc::MiMalloc;
 use segue::SegueSession;
 use segue::chunk::{ChunkSource, Contents};
 use segue::client::RemoteSource;
 use segue::stream::{MemoryWindow, SegmentStreamTable, StreamHandles};
+
+/// That of the `segue` program.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {

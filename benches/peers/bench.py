@@ -42,7 +42,7 @@ def server(binary, datasets):
             yield process.pid, f"rerun+http://127.0.0.1:{port}"
         finally:
             process.terminate()
-            process.wait()
+            process.wait(LIMIT)
 
 
 def wait_for(port):
@@ -79,5 +79,5 @@ def measure(command, pid):
 def version(python):
     """The name of the peer that an interpreter has."""
     show = "import rerun; print(rerun.__version__)"
-    shown = subprocess.run([python, "-c", show], capture_output=True, text=True).stdout
-    return f"rerun {shown.strip()}"
+    shown = subprocess.run([python, "-c", show], capture_output=True, text=True, timeout=LIMIT, check=True)
+    return f"rerun {shown.stdout.strip()}"

@@ -1,25 +1,28 @@
 """The most memory that reading takes above an idle process, by window, beside Rerun's own client; prints a table.
 
 usage: memory.py --server RERUN --heavy DIR [--multirate DIR] [--large DIR] [--peer PYTHON ..] [--window BYTES ..]
-                 [--rounds N] [QUERY ..]
+                 [--rounds N] [--peers-only] [QUERY ..]
 
 `full` reads all of the dataset `heavy`, `mr_full_fill` all of `multirate` with latest-at fill, `large` all of a larger
-`heavy`. RERUN is the server's binary, each PYTHON an interpreter that has `rerun-sdk[catalog]`. Build
-`cargo build --release -p segue-benches --example scan` first.
+`heavy`; `count` counts the rows of that one, with Segue alone. RERUN is the server's binary, each PYTHON an interpreter
+that has `rerun-sdk[catalog]`. Segue is left out with `--peers-only`, and when it is not built and no window is given;
+to build it: `cargo build --release -p segue-benches --example scan`.
 """
 
 import argparse
 import statistics
+import sys
 
 from bench import HERE, SCAN, measure, server, version
 
 MIB = 1024 * 1024
 FILLED = "SELECT * FROM segment_stream('multirate', 'time', fill => 'latest_at')"
-# Dataset, index and statement of Segue, and the query of the peer.
+# Dataset, index and statement of Segue, and the query of the peer where it has one.
 QUERIES = {
     "full": ("heavy", "frame_nr", "SELECT * FROM t", "full"),
     "mr_full_fill": ("multirate", "time", FILLED, "mr_full_fill"),
     "large": ("large", "frame_nr", "SELECT * FROM t", "full"),
+    "count": ("large", "frame_nr", "SELECT count(*) FROM t", None),
 }
 
 
@@ -31,11 +34,12 @@ def main():
     parser.add_argument("--peer", action="append", default=[])
     parser.add_argument("--window", action="append", type=int, default=[])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--peers-only", action="store_true")
     parser.add_argument("queries", nargs="*")
     args = parser.parse_args()
     folders = {name: getattr(args, name) for name in ("heavy", "multirate", "large")}
     datasets = [f"{name}={folder}" for name, folder in folders.items() if folder]
-    windows = args.window or [64 * MIB, 256 * MIB, 1024 * MIB]
+    windows = segue_windows(args)
     with server(args.server, datasets) as (pid, url):
         print("| query | client | window MB | rows | total s | client CPU s | peak above idle MB |")
         print("|---|---|---|---|---|---|---|", flush=True)
@@ -43,12 +47,24 @@ def main():
             measure_all(name, clients(name, args.peer, windows, url), args.rounds, pid)
 
 
+def segue_windows(args):
+    """The windows to run Segue with, none to leave it out."""
+    if args.peers_only:
+        return []
+    if SCAN.exists():
+        return args.window or [64 * MIB, 256 * MIB, 1024 * MIB]
+    if args.window:
+        sys.exit(f"{SCAN} is not built: no run with a window")
+    print(f"{SCAN} is not built: peers only", file=sys.stderr)
+    return []
+
+
 def clients(name, peers, windows, url):
     """Commands by client and window."""
     dataset, index, sql, query = QUERIES[name]
     segue = [SCAN, url, dataset, index, "/**", sql]
     commands = {("segue", f"{window / 1e6:.0f}"): [*segue, str(window)] for window in windows}
-    for python in peers:
+    for python in peers if query else []:
         commands[(version(python), "-")] = [python, HERE / "peer.py", url, query, dataset]
     return commands
 

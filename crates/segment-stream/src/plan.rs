@@ -1,7 +1,7 @@
 //! What a scan reads, in which order.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use datafusion::error::Result;
@@ -48,7 +48,7 @@ pub(crate) struct SegmentPlan {
     /// The segment.
     pub(crate) id: SegmentId,
     /// Its chunks: those without a start first, since they can matter to every row, then by start.
-    pub(crate) chunks: Vec<ChunkInfo>,
+    pub(crate) chunks: Chunks,
     /// The index values at which it has a row, ascending; `None` for those at which something is.
     pub(crate) samples: Option<Vec<i64>>,
 }
@@ -59,28 +59,59 @@ pub(crate) type SegmentSamples = BTreeMap<SegmentId, Vec<i64>>;
 /// Puts chunk infos in the order in which they are asked for, delivered and turned into rows. With `samples`, all
 /// segments there are planned, even those without a chunk, and no others.
 pub(crate) fn order(
-    infos: Vec<ChunkInfo>,
+    mut infos: Vec<ChunkInfo>,
     samples: Option<&SegmentSamples>,
 ) -> Vec<Arc<SegmentPlan>> {
-    let mut segments: BTreeMap<SegmentId, Vec<ChunkInfo>> = BTreeMap::new();
+    // In place: there may be a million. `None` sorts before any start.
+    infos.sort_unstable_by(|a, b| (&a.segment, a.start, a.id).cmp(&(&b.segment, b.start, b.id)));
+    infos.dedup_by(|a, b| a.id == b.id && a.segment == b.segment);
+    infos.shrink_to_fit();
+    let mut segments: BTreeMap<SegmentId, Range<usize>> = BTreeMap::new();
     for id in samples.iter().flat_map(|samples| samples.keys()) {
-        segments.insert(id.clone(), Vec::new());
+        segments.insert(id.clone(), 0..0);
     }
-    for info in infos {
-        segments.entry(info.segment.clone()).or_default().push(info);
+    let mut end = 0;
+    for chunks in infos.chunk_by(|a, b| a.segment == b.segment) {
+        let start = end;
+        end += chunks.len();
+        segments.insert(chunks[0].segment.clone(), start..end);
     }
-    let plan = segments.into_iter().map(|(id, mut chunks)| {
-        // `None` sorts before any start.
-        chunks.sort_by_key(|info| (info.start, info.id));
-        chunks.dedup_by_key(|info| info.id);
+    let all = Arc::new(infos);
+    let plan = segments.into_iter().map(|(id, range)| {
         let samples = samples.map(|samples| samples.get(&id).cloned().unwrap_or_default());
+        let all = Arc::clone(&all);
         Arc::new(SegmentPlan {
             id,
-            chunks,
+            chunks: Chunks { all, range },
             samples,
         })
     });
     plan.collect()
+}
+
+/// Some of the chunks of a scan, all of which are kept in one place.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Chunks {
+    all: Arc<Vec<ChunkInfo>>,
+    /// Within all.
+    range: Range<usize>,
+}
+
+impl Deref for Chunks {
+    type Target = [ChunkInfo];
+
+    fn deref(&self) -> &[ChunkInfo] {
+        &self.all[self.range.clone()]
+    }
+}
+
+impl From<Vec<ChunkInfo>> for Chunks {
+    fn from(chunks: Vec<ChunkInfo>) -> Self {
+        Self {
+            range: 0..chunks.len(),
+            all: Arc::new(chunks),
+        }
+    }
 }
 
 /// The segments of one partition, ascending.

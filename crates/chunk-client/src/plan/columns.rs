@@ -8,6 +8,7 @@ use arrow::datatypes::{
     DataType, DurationNanosecondType, Int64Type, Time64NanosecondType, TimeUnit,
     TimestampNanosecondType, UInt64Type,
 };
+use bytes::Bytes;
 use segue_error::{Error, ErrorCode, Result};
 
 const CHUNK_ID: &str = "chunk_id";
@@ -36,7 +37,8 @@ pub(super) struct Columns<'a> {
     id: &'a FixedSizeBinaryArray,
     pub(super) segment: &'a StringArray,
     pub(super) layer: &'a StringArray,
-    pub(super) key: &'a BinaryArray,
+    /// All keys one after the other, and where each begins.
+    keys: (Bytes, &'a BinaryArray),
     pub(super) entity: &'a StringArray,
     pub(super) is_static: &'a BooleanArray,
     pub(super) byte_len: &'a PrimitiveArray<UInt64Type>,
@@ -60,7 +62,7 @@ impl<'a> Columns<'a> {
             id: typed(batch, CHUNK_ID, |array| array.as_fixed_size_binary_opt())?,
             segment: typed(batch, SEGMENT, |array| array.as_string_opt())?,
             layer: typed(batch, LAYER, |array| array.as_string_opt())?,
-            key: typed(batch, KEY, |array| array.as_binary_opt())?,
+            keys: keys(batch)?,
             entity: typed(batch, ENTITY, |array| array.as_string_opt())?,
             is_static: typed(batch, IS_STATIC, |array| array.as_boolean_opt())?,
             byte_len: typed(batch, BYTE_LEN, |array| array.as_primitive_opt())?,
@@ -71,11 +73,25 @@ impl<'a> Columns<'a> {
 }
 
 impl Columns<'_> {
+    /// The key of the chunk in row `row`, which is less than the number of rows.
+    pub(super) fn key(&self, row: usize) -> Bytes {
+        let (all, column) = &self.keys;
+        // Offsets ascend from zero on: a valid array has no others.
+        let offset = |at: usize| usize::try_from(column.value_offsets()[at]).unwrap_or(0);
+        all.slice(offset(row)..offset(row + 1))
+    }
+
     /// The id of the chunk in row `row`, which is less than the number of rows.
     pub(super) fn id(&self, row: usize) -> Result<[u8; 16]> {
         let id = <[u8; 16]>::try_from(self.id.value(row));
         id.map_err(|_| mistyped(CHUNK_ID, self.id.data_type()))
     }
+}
+
+/// The keys, copied once for all rows: the rest of what was received is not kept for them.
+fn keys(batch: &RecordBatch) -> Result<(Bytes, &BinaryArray)> {
+    let column: &BinaryArray = typed(batch, KEY, |array| array.as_binary_opt())?;
+    Ok((Bytes::copy_from_slice(column.value_data()), column))
 }
 
 /// The column `name`, without a null.

@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow::array::Array;
-use bytes::Bytes;
 use segue_chunk::{ChunkId, ChunkInfo, EntityPath, PlanRequest, SegmentId, TimeSelection};
 use segue_error::Result;
 use segue_proto::common::DataframePart;
@@ -81,7 +80,7 @@ impl<'a> Planned<'a> {
             start: start.map(|column| column.value(row)),
             end: None,
             num_rows: None,
-            key: Bytes::copy_from_slice(columns.key.value(row)),
+            key: columns.key(row),
         });
         Ok(())
     }

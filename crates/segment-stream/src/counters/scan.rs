@@ -27,7 +27,7 @@ impl Planned {
         let mut planned = Self::default();
         for segment in segments {
             planned.segments += 1;
-            for chunk in &segment.chunks {
+            for chunk in segment.chunks.iter() {
                 planned.add_chunk(chunk.byte_len);
             }
         }

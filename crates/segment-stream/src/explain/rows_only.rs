@@ -35,7 +35,11 @@ impl RowsOnly {
             return found;
         }
         let needed = found.needed(&scan.view);
-        for chunk in scan.segments.iter().flat_map(|segment| &segment.chunks) {
+        for chunk in scan
+            .segments
+            .iter()
+            .flat_map(|segment| segment.chunks.iter())
+        {
             if !needed.contains(&chunk.entity) {
                 let read = found.entities.entry(chunk.entity.clone()).or_default();
                 read.add_chunk(chunk.byte_len);

@@ -209,7 +209,7 @@ mod tests {
     fn open() -> OpenSegment {
         OpenSegment::new(Arc::new(SegmentPlan {
             id: "s".into(),
-            chunks: Vec::new(),
+            chunks: Vec::new().into(),
             samples: None,
         }))
     }
@@ -317,7 +317,7 @@ mod tests {
         };
         let mut segment = OpenSegment::new(Arc::new(SegmentPlan {
             id: "s".into(),
-            chunks: vec![info; 3],
+            chunks: vec![info; 3].into(),
             samples: None,
         }));
         let deliver =
