@@ -13,7 +13,7 @@ use segue_error::{Error, ErrorCode};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SegmentStreamOptions {
-    /// Bytes of chunks that are asked for at once, at most an eighth of the window. A larger chunk is asked for alone.
+    /// Bytes of chunks that are asked for at once, at most a sixteenth of the window. A larger chunk is asked for alone.
     pub unit_bytes: usize,
     /// How many units are under way at once, per partition.
     pub units_ahead: usize,
@@ -60,7 +60,7 @@ const ALL: &str = "all";
 const SETTINGS: [Setting; 5] = [
     Setting {
         name: "unit_bytes",
-        about: "Bytes of chunks that are asked for at once, at most an eighth of the window. A larger chunk is asked \
+        about: "Bytes of chunks that are asked for at once, at most a sixteenth of the window. A larger chunk is asked \
                 for alone.",
         domain: Domain::Bytes,
         value: |options| &mut options.unit_bytes,

@@ -14,8 +14,8 @@ use crate::window::{Denied, Limit, MemoryWindow};
 const BATCH_ROOM: usize = 1024 * 1024;
 /// Units are no smaller than this for want of memory.
 const LEAST_UNIT: usize = 64 * 1024;
-/// A unit is at most this part of what its query may hold, and all slots together of a memory pool.
-const UNITS: usize = 8;
+/// A unit is at most this part of what its query may hold, and of the part of a memory pool that is its partition's.
+const UNITS: usize = 16;
 
 /// The memory that there is where a query is planned or run.
 #[derive(Clone, Debug)]

@@ -249,7 +249,7 @@ async fn a_chunk_whose_rows_are_out_is_charged_no_longer_even_if_nobody_reads_on
 async fn thousands_of_tiny_segments_are_asked_for_together() {
     let chunks = (0..3990).map(|n| chunk(n + 1, &format!("s{n:04}"), "/a", &[(0, 1)]));
     let source = source(chunks.collect());
-    let limited = Limited::new(config(1, 8192), MemoryWindow::new(16 << 20), None);
+    let limited = Limited::new(config(1, 8192), MemoryWindow::new(32 << 20), None);
     register(&limited, "t", Arc::clone(&source) as _).await;
     assert_eq!(rows(&limited, "SELECT frame FROM t").await, 3990);
     assert!(
