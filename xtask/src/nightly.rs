@@ -26,8 +26,8 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "window",
-        about: "every state of 3000 random small worlds of the memory window",
-        run: || tests("test(policy::tests::worlds)", "SEGUE_WINDOW_WORLDS", "3000"),
+        about: "every state of 1000 random small worlds of the memory window",
+        run: || tests("test(policy::tests::worlds)", "SEGUE_WINDOW_WORLDS", "1000"),
     },
     Step {
         name: "interleavings",
