@@ -42,6 +42,19 @@ pub(crate) struct Scan {
     pub(crate) span: Span,
 }
 
+impl Scan {
+    /// Bytes of what is known of the chunks and rows to come.
+    pub(crate) fn bytes(&self) -> usize {
+        let chunk = |info: &ChunkInfo| size_of::<ChunkInfo>() + info.key.len();
+        let segment = |plan: &Arc<SegmentPlan>| {
+            let samples = plan.samples.as_ref().map_or(0, Vec::capacity);
+            let chunks: usize = plan.chunks.iter().map(chunk).sum();
+            size_of::<SegmentPlan>() + samples * size_of::<i64>() + chunks
+        };
+        self.segments.iter().map(segment).sum()
+    }
+}
+
 /// What a scan reads of one segment.
 #[derive(Debug)]
 pub(crate) struct SegmentPlan {

@@ -120,7 +120,7 @@ impl Partition {
         };
         let query = self
             .query
-            .lease(&memory.window, &runtime, limits.share, &scan.dataset);
+            .lease(&memory.window, &runtime, limits.share, &scan);
         let counters = self.counters;
         let _peak = counters.peak_of(&query);
         let entered = counters.waiting(Arc::clone(&query).enter(slot)).await;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, Weak};
 use datafusion::execution::runtime_env::RuntimeEnv;
 
 use super::limits::consumer;
+use crate::plan::Scan;
 use crate::window::{MemoryWindow, QueryLease};
 
 /// The lease of the query that a node is a part of: there as long as one of its partitions runs. Clones are the same
@@ -20,7 +21,7 @@ impl Query {
         window: &MemoryWindow,
         runtime: &RuntimeEnv,
         share: usize,
-        dataset: &str,
+        scan: &Scan,
     ) -> Arc<QueryLease> {
         let mut known = self
             .0
@@ -31,8 +32,8 @@ impl Query {
         }
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{} query {number}", consumer(dataset));
-        let lease = Arc::new(window.begin(share, &runtime.memory_pool, name));
+        let name = format!("{} query {number}", consumer(&scan.dataset));
+        let lease = Arc::new(window.begin(share, scan.bytes(), &runtime.memory_pool, name));
         *known = Arc::downgrade(&lease);
         lease
     }

@@ -158,7 +158,7 @@ fn check(body: impl Fn(&Arc<Window>, &Counted) + Send + Sync + 'static) {
 }
 
 fn begin(window: &Arc<Window>, pool: &Counted) -> Arc<QueryLease> {
-    Arc::new(window.begin(4, Box::new(pool.clone())))
+    Arc::new(window.begin(4, 1, Box::new(pool.clone())))
 }
 
 #[test]
@@ -172,8 +172,8 @@ fn partitions_that_keep_more_than_the_window_come_to_an_end() {
                 one.await.expect("it ends");
             }
         });
-        // Held is never more than the window and a slot for each.
-        assert!(query.peak() <= 4 + 3 * SLOT.unit, "{}", query.peak());
+        // Held is never more than the window, the plan, and a slot for each.
+        assert!(query.peak() <= 4 + 1 + 3 * SLOT.unit, "{}", query.peak());
     });
 }
 
@@ -216,7 +216,7 @@ fn who_is_dropped_anywhere_leaves_the_rest_to_others() {
 fn a_pool_without_room_for_all_slots_lets_them_in_one_after_the_other() {
     let run = || {
         let window = Arc::new(Window::new(4));
-        let pool = Counted(std::sync::Arc::default(), SLOT.unit);
+        let pool = Counted(std::sync::Arc::default(), SLOT.unit + 1);
         let query = begin(&window, &pool);
         let all = (0..2).map(|_| spawn(partition(Arc::clone(&query), &[(2, 0)], None)));
         let all: Vec<_> = all.collect();

@@ -64,15 +64,17 @@ impl MemoryWindow {
         query.is_in(&self.0)
     }
 
-    /// Begins a query that may share at most `share` bytes, as a consumer of `pool` with this name.
+    /// Begins a query that may share at most `share` bytes and has a plan of `plan`, as a consumer of `pool` with this
+    /// name.
     pub(crate) fn begin(
         &self,
         share: usize,
+        plan: usize,
         pool: &Arc<dyn MemoryPool>,
         consumer: String,
     ) -> QueryLease {
         let consumer = MemoryConsumer::new(consumer).register(pool);
-        self.0.begin(share, Box::new(consumer))
+        self.0.begin(share, plan, Box::new(consumer))
     }
 }
 

@@ -68,12 +68,17 @@ impl Window {
         self.lock().policy.held()
     }
 
-    /// Begins a query that may share at most `share` bytes, all of which are taken from `pool`.
-    pub(crate) fn begin(self: &Arc<Self>, share: usize, pool: Box<dyn Pool>) -> QueryLease {
+    /// Begins a query that may share at most `share` bytes and has a plan of `plan`, all of which are taken from `pool`.
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        share: usize,
+        plan: usize,
+        pool: Box<dyn Pool>,
+    ) -> QueryLease {
         let mut state = self.lock();
         let id = QueryId(state.next_query);
         state.next_query += 1;
-        state.policy.begin(id, share);
+        state.policy.begin(id, share, plan);
         state.pools.0.insert(id, pool);
         drop(state);
         QueryLease {

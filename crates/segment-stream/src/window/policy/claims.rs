@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 
 use super::{
-    Claim, Denied, Kept, Limit, Partition, PartitionId, Policy, Pools, QueryId, Revocation, Wake,
+    Claim, Denied, Kept, Limit, Partition, PartitionId, Policy, Pools, Query, QueryId, Revocation,
+    Wake,
 };
 
 /// Who is to give back what.
@@ -141,7 +142,7 @@ impl Policy {
             // An older claim has been seen to, and one that was denied ends its partition.
             let waits = other.claim.is_some() && other.denied.is_none() && !is_older;
             let holds = match limit {
-                Limit::Pool => other.slot > 0,
+                Limit::Pool => other.slot.is_some(),
                 Limit::Share | Limit::Window => {
                     is_older && (other.kept.bytes > 0 || self.ahead(*other_id) > 0)
                 }
@@ -214,20 +215,36 @@ impl Policy {
         let Some(partition) = self.partitions.get(&id) else {
             return Ok(());
         };
-        let (query, old, new) = (partition.query, partition.slot, self.target(partition));
+        let (query, had, slot) = (partition.query, partition.slot, self.target(partition));
+        let is_first = |query: &Query| query.active == 0;
+        let plan = self.queries.get(&query).filter(|query| is_first(query));
+        let plan = plan.map_or(0, |query| query.plan);
+        let (old, new) = (had.unwrap_or(0), slot.saturating_add(plan));
         if new < old {
             pools.shrink(query, old - new);
         } else if new > old && !pools.try_grow(query, new - old) {
             return Err(self.denied(Limit::Pool, query, new - old, 0));
         }
         if let Some(partition) = self.partitions.get_mut(&id) {
-            partition.slot = new;
+            partition.slot = Some(slot);
         }
         if let Some(query) = self.queries.get_mut(&query) {
-            query.slots = query.slots - old + new;
-            query.peak = query.peak.max(query.slots + query.shared);
+            query.active += usize::from(had.is_none());
+            query.slots = query.slots - old + slot;
+            query.saw_peak();
         }
         Ok(())
+    }
+
+    /// Gives up a slot, and with the last one of a query its plan.
+    pub(super) fn leave_slot(&mut self, pools: &impl Pools, id: QueryId, slot: usize) {
+        let Some(query) = self.queries.get_mut(&id) else {
+            return;
+        };
+        let held = query.held();
+        query.active -= 1;
+        query.slots -= slot;
+        pools.shrink(id, held - query.held());
     }
 
     /// Keeps `kept`, which is more than before, if there is room for it.

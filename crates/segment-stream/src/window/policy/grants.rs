@@ -1,7 +1,7 @@
 //! The shared remainder, and what is left of it for units ahead.
 
 use super::claims::Blocked;
-use super::{Denied, Limit, Policy, Pools, QueryId, UnitId, Wake};
+use super::{Denied, Limit, Policy, Pools, Query, QueryId, UnitId, Wake};
 
 /// The part of a limit that units ahead leave to claims: one in so many bytes.
 const SPARED: usize = 4;
@@ -33,13 +33,15 @@ impl Policy {
 
     /// The unit whose turn it is: of the query, and in it of the partition, that shares least.
     fn next_unit(&self, blocked: &Blocked, passed: &[QueryId]) -> Option<(UnitId, QueryId, usize)> {
+        let plans = self.plans();
         let waiting = self.units.iter().filter(|(id, unit)| {
             let partition = self.partitions.get(&unit.partition);
             let is_ahead = partition.is_some_and(|partition| partition.head != Some(**id));
-            let share = self.queries.get(&unit.query).map_or(0, |query| query.share);
-            // What is larger than that waits until it is the head.
-            let fits_ever = unit.wanted <= room(share, 0);
-            is_ahead && fits_ever && unit.wanted > unit.bytes
+            let of_query = |query: &Query| room(query.share, query.charged_plan());
+            let of_query = self.queries.get(&unit.query).map_or(0, of_query);
+            // What is larger than that waits until it is the head, or a plan is gone.
+            let fits = unit.wanted <= of_query.min(room(self.capacity, plans));
+            is_ahead && fits && unit.wanted > unit.bytes
         });
         let open =
             waiting.filter(|(_, unit)| !blocked.has(unit.query) && !passed.contains(&unit.query));
@@ -64,10 +66,10 @@ impl Policy {
         let Some(query) = self.queries.get(&id) else {
             return Err(Limit::Share);
         };
-        if bytes > room(query.share, query.shared) {
+        if bytes > room(query.share, query.shared + query.charged_plan()) {
             return Err(Limit::Share);
         }
-        if bytes > room(self.capacity, self.shared) {
+        if bytes > room(self.capacity, self.shared + self.plans()) {
             return Err(Limit::Window);
         }
         self.share(pools, id, bytes).map_err(|denied| denied.limit)
@@ -98,7 +100,7 @@ impl Policy {
         self.shared += bytes;
         if let Some(query) = self.queries.get_mut(&id) {
             query.shared += bytes;
-            query.peak = query.peak.max(query.slots + query.shared);
+            query.saw_peak();
         }
         Ok(())
     }

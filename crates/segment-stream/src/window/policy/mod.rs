@@ -13,8 +13,9 @@
 //!   The oldest claim therefore gets all there is, or would not fit even so, and is denied.
 //! * **Release.** What goes, by success, error or cancellation, is released, and claims are tried again.
 //!
-//! Held is never more than the capacity and one slot per active partition. Fairness: what is left over goes to the
-//! query that holds the least, in the order of the plan within a partition, and a quarter of it is left to claims.
+//! Held is never more than the capacity, one slot per active partition, and the plans of active queries, which are there
+//! before the window is asked: what is fetched ahead makes room for them. Fairness: what is left over goes to the query
+//! that holds the least, in the order of the plan within a partition, and a quarter of it is left to claims.
 
 mod claims;
 mod grants;
@@ -123,6 +124,10 @@ pub(crate) enum Wake {
 struct Query {
     /// Most bytes that it may share.
     share: usize,
+    /// Bytes of its plan.
+    plan: usize,
+    /// Partitions that have a slot. As long as there are any, its plan is charged.
+    active: usize,
     /// Bytes that it holds of the shared remainder.
     shared: usize,
     /// Bytes of its slots.
@@ -131,12 +136,27 @@ struct Query {
     peak: usize,
 }
 
+impl Query {
+    /// Bytes of its plan, while they are charged.
+    fn charged_plan(&self) -> usize {
+        if self.active > 0 { self.plan } else { 0 }
+    }
+
+    fn held(&self) -> usize {
+        self.shared + self.slots + self.charged_plan()
+    }
+
+    fn saw_peak(&mut self) {
+        self.peak = self.peak.max(self.held());
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Partition {
     query: QueryId,
     room: Slot,
-    /// Bytes taken for the slot.
-    slot: usize,
+    /// Bytes taken for the slot, once it is there.
+    slot: Option<usize>,
     /// Bytes of a batch beyond the room for it.
     batch_excess: usize,
     head: Option<UnitId>,
@@ -209,10 +229,12 @@ impl Policy {
         std::mem::take(&mut self.wakes)
     }
 
-    /// Begins a query that may share at most `share` bytes, under a name that no other has.
-    pub(crate) fn begin(&mut self, query: QueryId, share: usize) {
+    /// Begins a query that may share at most `share` bytes, under a name that no other has. Its plan takes `plan` bytes.
+    pub(crate) fn begin(&mut self, query: QueryId, share: usize, plan: usize) {
         let query_state = Query {
             share: share.min(self.capacity),
+            plan,
+            active: 0,
             shared: 0,
             slots: 0,
             peak: 0,
@@ -228,17 +250,17 @@ impl Policy {
     /// Bytes that a query holds, and the most that it has held.
     pub(crate) fn held_by(&self, query: QueryId) -> (usize, usize) {
         let query = self.queries.get(&query);
-        query.map_or((0, 0), |q| (q.shared + q.slots, q.peak))
+        query.map_or((0, 0), |query| (query.held(), query.peak))
     }
 
     /// Bytes that all queries hold.
     pub(crate) fn held(&self) -> usize {
-        self.shared
-            + self
-                .queries
-                .values()
-                .map(|query| query.slots)
-                .sum::<usize>()
+        self.queries.values().map(Query::held).sum()
+    }
+
+    /// Bytes of all plans that are charged.
+    fn plans(&self) -> usize {
+        self.queries.values().map(Query::charged_plan).sum()
     }
 
     /// Bytes that can be shared.
@@ -252,7 +274,7 @@ impl Policy {
         let partition = Partition {
             query,
             room,
-            slot: 0,
+            slot: None,
             batch_excess: 0,
             head: None,
             kept: Kept::default(),
@@ -271,11 +293,9 @@ impl Policy {
     /// Gives up all that a partition has but its units, which are released on their own.
     pub(crate) fn leave(&mut self, pools: &impl Pools, id: PartitionId) {
         self.set_kept(pools, id, Kept::default());
-        if let Some(partition) = self.partitions.remove(&id) {
-            pools.shrink(partition.query, partition.slot);
-            if let Some(query) = self.queries.get_mut(&partition.query) {
-                query.slots -= partition.slot;
-            }
+        let partition = self.partitions.remove(&id);
+        if let Some((id, slot)) = partition.and_then(|gone| Some((gone.query, gone.slot?))) {
+            self.leave_slot(pools, id, slot);
         }
         self.settle(pools);
     }
@@ -335,7 +355,7 @@ impl Policy {
         };
         match self.partitions.get(&unit.partition) {
             Some(partition) if partition.head == Some(id) => {
-                partition.slot >= self.target(partition)
+                partition.slot >= Some(self.target(partition))
             }
             _ => unit.bytes >= unit.wanted,
         }

@@ -261,6 +261,28 @@ async fn thousands_of_tiny_segments_are_asked_for_together() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_plan_is_charged_once_as_long_as_a_partition_of_it_runs() {
+    let chunks = (0..9000).map(|n| chunk(n + 1, &format!("s{n:04}"), "/a", &[(0, 1)]));
+    let limited = limited(chunks.collect(), 2, 200_000).await;
+    let plan = plan(&limited.context, "SELECT * FROM t").await;
+    assert_eq!(limited.window.held(), 0, "nothing runs");
+    let bytes = 9000 * size_of::<ChunkInfo>();
+    let is_charged = || (bytes..bytes * 2).contains(&limited.window.held());
+    let mut streams = Vec::new();
+    for partition in 0..2 {
+        let mut stream = plan.execute(partition, limited.context.task_ctx()).unwrap();
+        ends(&limited.window, stream.next()).await.unwrap().unwrap();
+        streams.push(stream);
+        assert!(is_charged(), "{}", limited.window.held());
+    }
+    streams.remove(0);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(is_charged(), "{}", limited.window.held());
+    streams.clear();
+    limited.is_free().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn one_chunk_that_is_larger_than_the_window_is_read() {
     let chunks = vec![
         large(1, "s", 10_000),

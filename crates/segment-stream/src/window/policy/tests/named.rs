@@ -27,6 +27,7 @@ fn world(capacity: usize, partitions: Vec<PartitionPlan>) -> World {
     World {
         capacity,
         share: capacity,
+        plan: 0,
         pool: None,
         ahead: 2,
         partitions,
@@ -97,6 +98,22 @@ fn a_query_may_share_less_than_the_window() {
 #[test]
 fn a_unit_larger_than_the_window_is_read() {
     sound(&world(2, vec![partition(0, &[unit(4, 1), unit(1, 0)])]));
+}
+
+#[test]
+fn plans_leave_less_room_for_what_is_fetched_ahead() {
+    let units = [unit(1, 0), unit(1, 1), unit(1, 0), unit(1, 0)];
+    for plan in 1..8 {
+        let mut world = world(4, vec![partition(0, &units)]);
+        world.plan = plan;
+        sound(&world);
+        world.pool = Some(plan + 1);
+        sound(&world);
+        world.partitions = greedy();
+        sound(&world);
+        world.partitions[1].query = 1;
+        sound(&world);
+    }
 }
 
 #[test]

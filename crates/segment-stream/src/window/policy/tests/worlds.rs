@@ -52,15 +52,17 @@ fn world() -> impl Strategy<Value = World> {
     let limits = (
         1usize..=6,
         1usize..=6,
+        0usize..=3,
         prop::option::weighted(0.3, 2usize..=10),
         1usize..=2,
     );
     (limits, partitions, any::<bool>()).prop_map(|(limits, partitions, merged)| {
-        let (capacity, share, pool, ahead) = limits;
+        let (capacity, share, plan, pool, ahead) = limits;
         let all_read = partitions.iter().all(|partition| partition.reads);
         World {
             capacity,
             share: share.min(capacity),
+            plan,
             pool,
             ahead,
             partitions,
@@ -121,6 +123,7 @@ fn all_worlds_of_two_partitions_with_two_units_of_at_most_two_bytes() {
                 let world = World {
                     capacity,
                     share: capacity,
+                    plan: 0,
                     pool: None,
                     ahead: 1,
                     partitions: vec![partition(first), partition(second)],

@@ -40,6 +40,8 @@ pub(super) struct PartitionPlan {
 pub(super) struct World {
     pub(super) capacity: usize,
     pub(super) share: usize,
+    /// Bytes of the plan of each query.
+    pub(super) plan: usize,
     /// Bytes of the memory pool that all queries have in common.
     pub(super) pool: Option<usize>,
     pub(super) ahead: usize,
@@ -144,7 +146,7 @@ impl State {
         let mut policy = Policy::new(world.capacity);
         policy.without = world.without;
         for partition in &world.partitions {
-            policy.begin(QueryId(partition.query), world.share);
+            policy.begin(QueryId(partition.query), world.share, world.plan);
         }
         let driver = Driver {
             id: PartitionId(u64::MAX),
@@ -251,6 +253,11 @@ impl State {
         for query in policy.queries.values() {
             assert!(query.shared <= query.share, "more than the share: {self:?}");
         }
+        // Of several queries, one may begin when others have filled the window.
+        if policy.queries.len() == 1 && units > 0 {
+            let all = units + policy.plans();
+            assert!(all <= world.share, "no room for the plan: {self:?}");
+        }
         for (driver, plan) in self.drivers.iter().zip(&world.partitions) {
             self.check_driver(driver, plan);
         }
@@ -273,7 +280,7 @@ impl State {
         };
         if let Some(head) = driver.head.filter(|_| self.policy.without.is_none()) {
             assert!(
-                size(&head) <= partition.slot,
+                size(&head) <= partition.slot.unwrap_or(0),
                 "more than the slot: {self:?}"
             );
         }
@@ -282,7 +289,7 @@ impl State {
             assert!(size(fetch) <= unit.bytes, "more than was granted: {self:?}");
         }
         assert!(
-            driver.here <= partition.kept.bytes + partition.slot,
+            driver.here <= partition.kept.bytes + partition.slot.unwrap_or(0),
             "kept for nothing: {self:?}"
         );
         assert!(
