@@ -25,6 +25,17 @@ pub(crate) const STEPS: &[Step] = &[
         run: || tests("test(equivalence)", "PROPTEST_CASES", "600"),
     },
     Step {
+        name: "assembly",
+        about: "25600 random datasets assembled, compared with the reference and the rules",
+        run: || {
+            tests(
+                "package(segue-chunk) & test(assemble::tests)",
+                "PROPTEST_CASES",
+                "25600",
+            )
+        },
+    },
+    Step {
         name: "window",
         about: "every state of 1000 random small worlds of the memory window",
         run: || tests("test(policy::tests::worlds)", "SEGUE_WINDOW_WORLDS", "1000"),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use segue_error::Result;
 
-use super::cells::{Order, last_said, visit};
+use super::order::Rank;
+use super::sources::Sources;
 use crate::model::Chunk;
 use crate::view::View;
 
@@ -15,27 +16,26 @@ use crate::view::View;
 #[derive(Clone, Debug, Default)]
 pub struct Carry {
     /// Per component of the view.
-    last: Vec<Option<(Order, Arc<Chunk>)>>,
+    last: Vec<Option<Last>>,
 }
+
+/// A row and where it stands among others.
+type Last = ((i64, Rank), Arc<Chunk>);
 
 impl Carry {
     /// Takes over what later rows of `view` may need of `chunk`, all of whose values stand before them.
     pub fn add(&mut self, view: &View, chunk: &Arc<Chunk>) -> Result<()> {
         self.last.resize(view.components().len(), None);
-        let mut found = Vec::new();
-        let one = std::slice::from_ref(chunk);
-        visit(
-            view,
-            one,
-            |_| true,
-            |said| {
-                found.extend(last_said(view, said, None).map(|last| (said.component, last)));
-            },
-        );
+        let sources = Sources::new(view, std::slice::from_ref(chunk), &[]);
+        let components = 0..view.components().len();
+        let found = components.filter_map(|component| {
+            let last = sources.last_before::<i64>(component, None)?;
+            Some((component, last))
+        });
         let mut rows: HashMap<usize, Arc<Chunk>> = HashMap::new();
-        for (component, (order, cell)) in found {
+        for (component, (place, cell)) in found {
             let known = &mut self.last[component];
-            if known.as_ref().is_some_and(|(known, _)| *known > order) {
+            if known.as_ref().is_some_and(|(known, _)| *known > place) {
                 continue;
             }
             let row = match rows.get(&cell.row) {
@@ -43,7 +43,7 @@ impl Carry {
                 None => Arc::new(chunk.take(&[cell.row])?),
             };
             rows.insert(cell.row, Arc::clone(&row));
-            *known = Some((order, row));
+            *known = Some((place, row));
         }
         Ok(())
     }

@@ -1,210 +1,173 @@
-//! From cells to arrays: one gather per column.
-
-mod joint;
-mod plain;
-#[cfg(test)]
-mod tests;
+//! Batches: one array per wanted column.
 
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, Int64Builder, ListArray, RecordBatch, RecordBatchOptions, StringArray,
-    new_empty_array, new_null_array,
-};
-use arrow::buffer::OffsetBuffer;
-use arrow::compute::{cast, interleave};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray, new_null_array};
+use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{DataType, SchemaRef};
-use arrow::error::ArrowError;
 use segue_error::{Error, ErrorCode, Result};
 
-use super::cells::TemporalCells;
-use super::{Cell, RowKey, SegmentChunks, StaticCells, size};
-use crate::model::{Chunk, RowIds, Timeline};
-use crate::schema::ComponentColumn;
+use super::gather::{self, internal};
+use super::order::Key;
+use super::runs::Runs;
+use super::size::{Column, MOST_COLUMN_BYTES};
+use super::sources::Sources;
+use super::standing::Standing;
+use super::{SegmentChunks, StaticCells, times};
+use crate::model::RowIds;
 use crate::view::ViewColumn;
 
-/// The rows `keys`.
-pub(super) fn temporal(
-    chunks: &SegmentChunks<'_>,
-    keys: &[RowKey],
-    statics: &StaticCells,
-    cells: &TemporalCells,
-) -> Result<RecordBatch> {
-    let rows = keys.len();
-    build(chunks, rows, |column| match column {
-        ViewColumn::Segment => Ok(segment(chunks, rows)),
-        ViewColumn::Timeline(timeline) if chunks.view.index() == Some(timeline) => {
-            time_array(timeline, keys.iter().map(|key| Some(key.time)))
-        }
-        ViewColumn::Timeline(timeline) => {
-            let largest = |key| largest(chunks, cells, timeline, key);
-            time_array(timeline, keys.iter().map(largest))
-        }
-        ViewColumn::RowId => {
-            let ids: RowIds = keys.iter().map(|key| key.row_id).collect();
-            Ok(Arc::new(ids.0))
-        }
-        ViewColumn::Component(at) => {
-            let picked = keys
-                .iter()
-                .map(|key| statics[at].as_ref().or_else(|| cells.at(at, key)).copied());
-            component(chunks, at, picked)
-        }
-    })
+/// What stands in some rows.
+pub(super) struct Cells<'a> {
+    chunks: &'a SegmentChunks<'a>,
+    /// By component of the view; empty where nobody asks.
+    temporal: Vec<Runs>,
+    /// The same for static values, which stand in every row.
+    fixed: Vec<Option<Runs>>,
 }
 
-/// The row of static values, if there is any.
-pub(super) fn static_row(chunks: &SegmentChunks<'_>, statics: &StaticCells) -> Result<RecordBatch> {
-    size::check_static_row(chunks, statics)?;
-    let has_all = chunks.not_null.iter().all(|&at| statics[at].is_some());
-    let rows = usize::from(has_all && statics.iter().any(Option::is_some));
-    build(chunks, rows, |column| match column {
-        ViewColumn::Segment => Ok(segment(chunks, rows)),
-        ViewColumn::Timeline(timeline) => Ok(new_null_array(&timeline.kind.data_type(), rows)),
-        // Rows have ids only by an index.
-        ViewColumn::RowId => Ok(new_null_array(&DataType::FixedSizeBinary(16), rows)),
-        ViewColumn::Component(at) => {
-            component(chunks, at, statics[at..=at].iter().copied().take(rows))
+impl<'a> Cells<'a> {
+    /// What stands in the rows `keys`.
+    pub(super) fn temporal<K: Key>(
+        chunks: &'a SegmentChunks<'a>,
+        sources: &Sources<'_>,
+        statics: &StaticCells,
+        keys: &[K],
+    ) -> Self {
+        let standing = Standing::new(sources, chunks.view.fill(), keys);
+        let mut cells = Self::fixed(chunks, statics, keys.len());
+        let is_index = |column| chunks.view.index().map(ViewColumn::Timeline) == Some(column);
+        // Other timelines take part in what all components say.
+        let of_all = wanted(chunks)
+            .any(|column| matches!(column, ViewColumn::Timeline(_)) && !is_index(column));
+        let mut is_wanted = vec![of_all; statics.len()];
+        for column in wanted(chunks) {
+            if let ViewColumn::Component(at) = column {
+                is_wanted[at] = true;
+            }
         }
-    })
+        for (at, runs) in cells.temporal.iter_mut().enumerate() {
+            if is_wanted[at] && sources.has(at) {
+                *runs = standing.of(at);
+            }
+        }
+        cells
+    }
+
+    /// What static values stand in each of `rows` rows.
+    pub(super) fn fixed(chunks: &'a SegmentChunks<'a>, statics: &StaticCells, rows: usize) -> Self {
+        let mut nothing = Runs::default();
+        nothing.push_nothing(rows);
+        let fixed = statics.iter().map(|cell| {
+            cell.map(|cell| {
+                let mut runs = Runs::default();
+                runs.push_again(Some(cell), rows);
+                runs
+            })
+        });
+        Self {
+            chunks,
+            fixed: fixed.collect(),
+            temporal: vec![nothing; statics.len()],
+        }
+    }
+
+    /// What stands in the column of a component.
+    fn of(&self, component: usize) -> &Runs {
+        let fixed = self.fixed[component].as_ref();
+        fixed.unwrap_or(&self.temporal[component])
+    }
+
+    /// The wanted components.
+    pub(super) fn columns(&self) -> Vec<Column<'_>> {
+        let components = wanted(self.chunks).filter_map(|column| match column {
+            ViewColumn::Component(component) => Some(component),
+            _ => None,
+        });
+        components
+            .map(|component| Column {
+                component,
+                runs: self.of(component),
+            })
+            .collect()
+    }
+
+    /// Keeps the first `rows` rows.
+    pub(super) fn truncate(&mut self, rows: usize) {
+        let fixed = self.fixed.iter_mut().flatten();
+        let all = fixed.chain(&mut self.temporal);
+        all.for_each(|runs| runs.truncate(rows));
+    }
+
+    /// The rows `keys`, which these are the cells of.
+    pub(super) fn rows<K: Key>(&self, keys: &[K]) -> Result<RecordBatch> {
+        let (view, rows) = (self.chunks.view, keys.len());
+        build(self.chunks, rows, |column| match column {
+            ViewColumn::Segment => segment(self.chunks, rows),
+            ViewColumn::Timeline(timeline) if view.index() == Some(timeline) => {
+                let own = keys.iter().map(|key| key.time()).collect();
+                times::column(timeline, own, None)
+            }
+            ViewColumn::Timeline(timeline) => {
+                times::largest(self.chunks, timeline, &self.temporal, rows)
+            }
+            ViewColumn::RowId => {
+                let ids: RowIds = keys.iter().map(|key| key.row_key().row_id).collect();
+                Ok(Arc::new(ids.0))
+            }
+            ViewColumn::Component(at) => gather::component(self.chunks, at, self.of(at)),
+        })
+    }
+
+    /// The row of static values, if these are its cells; no row if there is none.
+    pub(super) fn static_row(&self, rows: usize) -> Result<RecordBatch> {
+        build(self.chunks, rows, |column| match column {
+            ViewColumn::Segment => segment(self.chunks, rows),
+            ViewColumn::Timeline(timeline) => Ok(new_null_array(&timeline.kind.data_type(), rows)),
+            // Rows have ids only by an index.
+            ViewColumn::RowId => Ok(new_null_array(&DataType::FixedSizeBinary(16), rows)),
+            ViewColumn::Component(at) => gather::component(self.chunks, at, self.of(at)),
+        })
+    }
+}
+
+/// The wanted columns.
+fn wanted<'a>(chunks: &SegmentChunks<'a>) -> impl Iterator<Item = ViewColumn<'a>> {
+    let (view, projection) = (chunks.view, chunks.projection.iter());
+    projection.filter_map(|&position| view.column(position))
 }
 
 fn build(
     chunks: &SegmentChunks<'_>,
     rows: usize,
-    mut make: impl FnMut(ViewColumn<'_>) -> Result<ArrayRef>,
+    make: impl FnMut(ViewColumn<'_>) -> Result<ArrayRef>,
 ) -> Result<RecordBatch> {
-    let view = chunks.view;
-    let columns = chunks.projection.iter();
-    let columns = columns.filter_map(|&position| view.column(position));
-    let arrays = columns.map(&mut make).collect::<Result<Vec<_>>>()?;
-    let schema: SchemaRef = Arc::new(view.schema().project(chunks.projection).map_err(internal)?);
+    let arrays = wanted(chunks).map(make).collect::<Result<Vec<_>>>()?;
+    let schema = chunks.view.schema().project(chunks.projection);
+    let schema: SchemaRef = Arc::new(schema.map_err(internal)?);
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(schema, arrays, &options).map_err(internal)
 }
 
-fn segment(chunks: &SegmentChunks<'_>, rows: usize) -> ArrayRef {
+/// The id of the segment in each of `rows` rows.
+fn segment(chunks: &SegmentChunks<'_>, rows: usize) -> Result<ArrayRef> {
     let id = chunks.segment.as_str();
-    Arc::new(StringArray::from_iter_values(std::iter::repeat_n(id, rows)))
-}
-
-/// The column of the component at position `at`, from the given cells.
-fn component(
-    chunks: &SegmentChunks<'_>,
-    at: usize,
-    cells: impl Iterator<Item = Option<Cell>>,
-) -> Result<ArrayRef> {
-    let column = &chunks.view.components()[at];
-    let lists = gather(chunks, column, cells)?;
-    match chunks.view.is_unnested(at) {
-        true => plain::values(chunks, column, &lists),
-        false => Ok(lists),
-    }
-}
-
-/// The largest value of `timeline` among the cells of the row `key`.
-fn largest(
-    chunks: &SegmentChunks<'_>,
-    cells: &TemporalCells,
-    timeline: &Timeline,
-    key: &RowKey,
-) -> Option<i64> {
-    let of_cell = |cell: &Cell| {
-        let column = chunks.chunks[cell.chunk].timeline(&timeline.name)?;
-        column.times.get(cell.row).copied()
-    };
-    cells.of(key).filter_map(of_cell).max()
-}
-
-fn time_array(timeline: &Timeline, times: impl Iterator<Item = Option<i64>>) -> Result<ArrayRef> {
-    let mut builder = Int64Builder::new();
-    builder.extend(times);
-    // All kinds of time are 64 bit numbers: the cast changes the type, not the bits.
-    cast(&builder.finish(), &timeline.kind.data_type()).map_err(internal)
-}
-
-/// The values of `component` in the given cells; null where there is none.
-fn gather(
-    chunks: &SegmentChunks<'_>,
-    component: &ComponentColumn,
-    cells: impl Iterator<Item = Option<Cell>>,
-) -> Result<ArrayRef> {
-    const NULL: (usize, usize) = (0, 0);
-    const CLEARED: (usize, usize) = (1, 0);
-    let missing = new_null_array(&component.data_type, 1);
-    let cleared = empty_list(&component.data_type)?;
-    let mut sources: Vec<&dyn Array> = vec![&missing, &cleared];
-    let mut known = std::collections::HashMap::new();
-    let mut picks = Vec::new();
-    for cell in cells {
-        picks.push(match cell {
-            None => NULL,
-            Some(cell) if cell.is_cleared => CLEARED,
-            Some(cell) => {
-                let chunk: &Chunk = &chunks.chunks[cell.chunk];
-                let source = *known.entry(cell.chunk).or_insert(sources.len());
-                if source == sources.len() {
-                    let values = chunk.component(&component.component);
-                    sources.push(values.ok_or_else(|| no_values(component))?);
-                }
-                (source, cell.row)
-            }
-        });
-    }
-    if picks.is_empty() {
-        return Ok(new_empty_array(&component.data_type));
-    }
-    joint::check(&sources).map_err(|reason| not_joinable(component, reason))?;
-    interleave(&sources, &picks).map_err(|error| match error {
-        ArrowError::DictionaryKeyOverflowError | ArrowError::ComputeError(_) => {
-            not_joinable(component, error.to_string()).with_source(error)
-        }
-        error => internal(error),
-    })
-}
-
-/// One empty list of the list type `data_type`.
-fn empty_list(data_type: &DataType) -> Result<ArrayRef> {
-    let DataType::List(item) = data_type else {
+    let most = id.len().checked_mul(rows);
+    let (Some(_), Ok(rows), Ok(len)) = (
+        most.filter(|most| *most <= MOST_COLUMN_BYTES),
+        i32::try_from(rows),
+        i32::try_from(id.len()),
+    ) else {
         return Err(Error::new(
-            ErrorCode::Invariant,
-            "assemble.gather",
-            format!("a component of type {data_type} is not a list"),
-        ));
+            ErrorCode::BatchTooLarge,
+            "assemble.rows",
+            format!("the id of segment '{id}' in {rows} rows is more than a column can hold"),
+        )
+        .with_fact("segment", id));
     };
-    let values = new_empty_array(item.data_type());
-    let offsets = OffsetBuffer::from_lengths([0]);
-    let list = ListArray::try_new(Arc::clone(item), offsets, values, None).map_err(internal)?;
-    Ok(Arc::new(list))
-}
-
-fn no_values(component: &ComponentColumn) -> Error {
-    let name = component.column_name();
-    Error::new(
-        ErrorCode::Invariant,
-        "assemble.gather",
-        format!("a cell of '{name}' points to a chunk without it"),
-    )
-}
-
-/// The values of `component` cannot stand in one array, because of how its type keeps them.
-fn not_joinable(component: &ComponentColumn, reason: String) -> Error {
-    let (name, data_type) = (component.column_name(), &component.data_type);
-    Error::new(
-        ErrorCode::Unsupported,
-        "assemble.gather",
-        format!(
-            "the values of column '{name}' of type {data_type} cannot be put together: {reason}"
-        ),
-    )
-    .with_fact("column", name)
-}
-
-fn internal(error: ArrowError) -> Error {
-    Error::new(
-        ErrorCode::Internal,
-        "assemble.gather",
-        format!("arrow could not build a column: {error}"),
-    )
-    .with_source(error)
+    let ends: Vec<i32> = (0..=rows).map(|row| row * len).collect();
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
+    let bytes = Buffer::from(id.repeat(rows as usize).into_bytes());
+    let ids = StringArray::try_new(offsets, bytes, None);
+    Ok(Arc::new(ids.map_err(internal)?))
 }

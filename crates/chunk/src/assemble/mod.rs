@@ -1,8 +1,8 @@
 //! From the chunks of a segment to rows of its table.
 //!
 //! [`assemble`] is a pure function over Arrow arrays: it takes the chunks at hand and windows of index
-//! values, and gives the rows in them. It is written to be read: it says what the rows are, one
-//! value at a time, and is what a faster one is compared with.
+//! values, and gives the rows in them. `reference` says the same one value at a time, to be read and to
+//! compare with.
 //!
 //! The cell rule: the value of a component at an index value is the last non-null one there, by row id,
 //! then chunk id; with fill, the last one there or before. A static value hides all temporal ones and stands on
@@ -12,13 +12,27 @@
 //!
 //! Where all duplicates are read, rows are told apart by row id as well: what is said above of an index value
 //! is then true of an index value and a row id.
+//!
+//! The way is: what the chunks say of which component (`sources`), which rows there are (`keys`), where the value of
+//! each column in each row comes from, as runs of neighbouring rows (`standing`, `runs`), how many of the rows fit
+//! (`size`), and one gather per column (`columns`, `gather`). Costs follow the rows, not the chunks at hand, and the
+//! runs, not the values.
 
 mod carry;
-mod cells;
 mod columns;
+mod gather;
+mod keys;
+mod merge;
+mod order;
+#[cfg(any(test, feature = "test-util"))]
+pub mod reference;
+mod runs;
 mod size;
+mod sources;
+mod standing;
 #[cfg(test)]
 mod tests;
+mod times;
 
 use std::sync::Arc;
 
@@ -26,9 +40,12 @@ use arrow::array::RecordBatch;
 use segue_error::Result;
 
 use crate::model::{Chunk, RowId, SegmentId, TimeRange};
-use crate::view::View;
+use crate::view::{Duplicates, View};
 
 pub use carry::Carry;
+use columns::Cells;
+use order::Key;
+use sources::Sources;
 
 /// Chunks of one segment, and which rows and columns of which view are wanted of them.
 #[derive(Clone, Copy, Debug)]
@@ -132,16 +149,28 @@ pub fn assemble(
     from: RowKey,
     limits: Limits,
 ) -> Result<Assembled> {
-    let statics = cells::static_cells(chunks);
-    let (keys, next) = cells::row_keys(chunks, &statics, windows, from, limits.rows.max(1));
-    let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else {
-        let batch = columns::temporal(chunks, &keys, &statics, &cells::TemporalCells::default())?;
-        return Ok(Assembled { batch, next: None });
-    };
-    let cells = cells::temporal_cells(chunks, &statics, windows, first, last);
-    let fitting = size::rows_that_fit(chunks, &keys, &statics, &cells, limits.bytes)?;
+    match chunks.view.duplicates() {
+        Duplicates::Last => rows::<i64>(chunks, windows, from, limits),
+        Duplicates::All => rows::<RowKey>(chunks, windows, from, limits),
+    }
+}
+
+fn rows<K: Key>(
+    chunks: &SegmentChunks<'_>,
+    windows: &[TimeRange],
+    from: RowKey,
+    limits: Limits,
+) -> Result<Assembled> {
+    let statics = sources::static_cells(chunks);
+    let sources = Sources::new(chunks.view, chunks.chunks, &statics);
+    let limit = limits.rows.max(1);
+    let (keys, next) = keys::row_keys::<K>(chunks, &sources, &statics, windows, from, limit);
+    let mut cells = Cells::temporal(chunks, &sources, &statics, &keys);
+    let fitting = size::rows_that_fit(chunks, &keys, &cells.columns(), limits.bytes)?;
     let next = keys.get(fitting).copied().or(next);
-    let batch = columns::temporal(chunks, &keys[..fitting], &statics, &cells)?;
+    cells.truncate(fitting);
+    let batch = cells.rows(&keys[..fitting])?;
+    let next = next.map(Key::row_key);
     Ok(Assembled { batch, next })
 }
 
@@ -154,11 +183,15 @@ pub fn clip(windows: &[TimeRange], range: TimeRange) -> Vec<TimeRange> {
 /// Assembles the one row of static values of a segment; no row when it has none in the view, or lacks one without
 /// which there is none.
 pub fn assemble_static(chunks: &SegmentChunks<'_>) -> Result<RecordBatch> {
-    let statics = cells::static_cells(chunks);
-    columns::static_row(chunks, &statics)
+    let statics = sources::static_cells(chunks);
+    let has_all = chunks.not_null.iter().all(|&at| statics[at].is_some());
+    let rows = usize::from(has_all && statics.iter().any(Option::is_some));
+    let cells = Cells::fixed(chunks, &statics, rows);
+    size::check_static_row(chunks, &cells.columns())?;
+    cells.static_row(rows)
 }
 
-/// Where a cell's value stands.
+/// Where a cell's value stands, which is not null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cell {
     /// Position of the chunk among the chunks at hand.

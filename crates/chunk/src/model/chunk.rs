@@ -62,7 +62,11 @@ pub struct ChunkParts {
 /// Invariant, checked when it is made: row ids are 16 bytes wide and not null, every column has as many
 /// rows as there are row ids, and no timeline or component stands twice.
 #[derive(Clone, Debug)]
-pub struct Chunk(ChunkParts);
+pub struct Chunk {
+    parts: ChunkParts,
+    /// Of each timeline, whether its values ascend.
+    sorted: Vec<bool>,
+}
 
 impl Chunk {
     /// Checks the parts and makes a chunk of them; `chunk_corrupt` when they do not fit together.
@@ -96,70 +100,90 @@ impl Chunk {
                 return corrupt(format!("component '{}' stands twice", column.component));
             }
         }
-        Ok(Self(parts))
+        let sorted = parts
+            .timelines
+            .iter()
+            .map(|column| column.times.is_sorted());
+        Ok(Self {
+            sorted: sorted.collect(),
+            parts,
+        })
     }
 
     /// Identity.
     pub fn id(&self) -> ChunkId {
-        self.0.id
+        self.parts.id
     }
 
     /// Segment that the chunk belongs to.
     pub fn segment(&self) -> &SegmentId {
-        &self.0.segment
+        &self.parts.segment
     }
 
     /// Entity that the values belong to.
     pub fn entity(&self) -> &EntityPath {
-        &self.0.entity
+        &self.parts.entity
     }
 
     /// Number of rows.
     pub fn num_rows(&self) -> usize {
-        self.0.row_ids.len()
+        self.parts.row_ids.len()
     }
 
     /// Whether the values hold at every time: the chunk has no timeline.
     pub fn is_static(&self) -> bool {
-        self.0.timelines.is_empty()
+        self.parts.timelines.is_empty()
     }
 
     /// Id of row `row`, which must be less than [`Self::num_rows`].
     pub fn row_id(&self, row: usize) -> RowId {
         let mut bytes = [0; 16];
-        bytes.copy_from_slice(self.0.row_ids.value(row));
+        bytes.copy_from_slice(self.parts.row_ids.value(row));
         RowId::from_be_bytes(bytes)
     }
 
     /// All row ids.
     pub fn row_ids(&self) -> &FixedSizeBinaryArray {
-        &self.0.row_ids
+        &self.parts.row_ids
     }
 
     /// All timelines.
     pub fn timelines(&self) -> &[TimeColumn] {
-        &self.0.timelines
+        &self.parts.timelines
     }
 
     /// The values on the timeline called `name`.
     pub fn timeline(&self, name: &str) -> Option<&TimeColumn> {
-        self.0.timelines.iter().find(|c| &*c.timeline.name == name)
+        self.parts
+            .timelines
+            .iter()
+            .find(|c| &*c.timeline.name == name)
+    }
+
+    /// Whether the values on the timeline called `name` ascend.
+    pub fn is_sorted_by(&self, name: &str) -> bool {
+        let mut columns = self.parts.timelines.iter().zip(&self.sorted);
+        columns.any(|(column, is_sorted)| *is_sorted && &*column.timeline.name == name)
     }
 
     /// All component columns.
     pub fn components(&self) -> &[ComponentValues] {
-        &self.0.components
+        &self.parts.components
     }
 
     /// The column of the component called `name`.
     pub fn component(&self, name: &str) -> Option<&ListArray> {
-        let column = self.0.components.iter().find(|c| &*c.component == name)?;
+        let column = self
+            .parts
+            .components
+            .iter()
+            .find(|c| &*c.component == name)?;
         Some(&column.values)
     }
 
     /// The parts, to change or encode.
     pub fn into_parts(self) -> ChunkParts {
-        self.0
+        self.parts
     }
 
     /// A copy of the given rows, in that order, each less than [`Self::num_rows`].
@@ -174,21 +198,21 @@ impl Chunk {
                 Error::new(ErrorCode::Internal, "chunk.take", message).with_source(error)
             })
         };
-        let timelines = self.0.timelines.iter().map(|column| TimeColumn {
+        let timelines = self.parts.timelines.iter().map(|column| TimeColumn {
             timeline: column.timeline.clone(),
             times: rows.iter().map(|&row| column.times[row]).collect(),
         });
-        let components = self.0.components.iter().map(|column| {
+        let components = self.parts.components.iter().map(|column| {
             Ok(ComponentValues {
                 component: Arc::clone(&column.component),
                 values: copy(&column.values)?.as_list().clone(),
             })
         });
         Self::try_new(ChunkParts {
-            id: self.0.id,
-            segment: self.0.segment.clone(),
-            entity: self.0.entity.clone(),
-            row_ids: copy(&self.0.row_ids)?.as_fixed_size_binary().clone(),
+            id: self.parts.id,
+            segment: self.parts.segment.clone(),
+            entity: self.parts.entity.clone(),
+            row_ids: copy(&self.parts.row_ids)?.as_fixed_size_binary().clone(),
             timelines: timelines.collect(),
             components: components.collect::<Result<_>>()?,
         })
@@ -212,14 +236,14 @@ impl Chunk {
                 .sum::<usize>()
         }
         let mut seen = HashSet::new();
-        let mut total = count(&self.0.row_ids.to_data(), &mut seen);
-        for column in &self.0.timelines {
+        let mut total = count(&self.parts.row_ids.to_data(), &mut seen);
+        for column in &self.parts.timelines {
             let buffer = column.times.inner();
             if seen.insert(buffer.data_ptr().as_ptr().cast_const()) {
                 total += buffer.capacity();
             }
         }
-        for column in &self.0.components {
+        for column in &self.parts.components {
             total += count(&column.values.to_data(), &mut seen);
         }
         total

@@ -67,7 +67,10 @@ pub fn sketches(most: usize, items: usize) -> impl Strategy<Value = Sketch> {
     let list = prop::option::weighted(0.8, prop::collection::vec(item, 0..=items));
     let row =
         (-4i64..8, 0u8..4, list).prop_map(|(frame, age, items)| RowSketch { frame, age, items });
-    let rows = prop::collection::vec(row, 0..6);
+    let rows = prop_oneof![
+        3 => prop::collection::vec(row, 0..6),
+        2 => steady_rows(),
+    ];
     let chunk = (0u8..3, 0..ENTITIES.len(), kind, rows);
     let chunk = chunk.prop_map(|(segment, entity, kind, rows)| ChunkSketch {
         segment,
@@ -78,6 +81,18 @@ pub fn sketches(most: usize, items: usize) -> impl Strategy<Value = Sketch> {
     let types = prop::array::uniform3(0..TYPES);
     (prop::collection::vec(chunk, 0..most), types)
         .prop_map(|(chunks, types)| Sketch { chunks, types })
+}
+
+/// Rows as a recorder writes them: ascending, and each with one value.
+fn steady_rows() -> impl Strategy<Value = Vec<RowSketch>> {
+    (-4i64..8, 0i64..3, 1i64..12, 0u8..4).prop_map(|(first, step, count, age)| {
+        let row = |at: i64| RowSketch {
+            frame: first + step * at,
+            age,
+            items: Some(vec![Some(at.rem_euclid(4) as u8)]),
+        };
+        (0..count).map(row).collect()
+    })
 }
 
 impl Sketch {

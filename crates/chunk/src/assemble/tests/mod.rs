@@ -2,6 +2,7 @@
 
 mod clears;
 mod duplicates;
+mod equal;
 mod fill;
 mod model;
 mod rows;

@@ -161,7 +161,7 @@ fn texts(table: &Table, batch: &RecordBatch) -> Vec<Vec<String>> {
     (0..batch.num_rows()).map(text).collect()
 }
 
-fn options() -> impl Strategy<Value = ViewOptions> {
+pub(super) fn options() -> impl Strategy<Value = ViewOptions> {
     let contents = prop::sample::select(vec!["/**", "/a", "/a/b", "/c"]);
     let statics = prop_oneof![
         4 => Just(StaticColumns::Both),

@@ -9,7 +9,7 @@ use crate::schema::ComponentColumn;
 
 /// The values in `lists`, the lists of `component`: null where there is no list or no value in it. `unsupported` where
 /// a list has more than one.
-pub(super) fn values(
+pub(in crate::assemble) fn values(
     chunks: &SegmentChunks<'_>,
     component: &ComponentColumn,
     lists: &ArrayRef,

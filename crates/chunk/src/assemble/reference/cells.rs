@@ -4,7 +4,7 @@ mod source;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Cell, RowKey, SegmentChunks, StaticCells, clip};
+use super::super::{Cell, RowKey, SegmentChunks, StaticCells, clip};
 use crate::model::{ChunkId, Fill, RowId, TimeRange};
 use source::Said;
 pub(super) use source::{last_said, static_cells, visit};

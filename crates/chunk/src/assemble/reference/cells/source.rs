@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, ListArray};
 
-use super::super::{Cell, RowKey, SegmentChunks, StaticCells};
+use super::super::super::{Cell, RowKey, SegmentChunks, StaticCells};
 use super::Order;
 use crate::model::{Chunk, ChunkId, RowId, TimeColumn, TimeRange};
 use crate::schema::{ComponentColumn, keys};

@@ -12,7 +12,7 @@ use arrow::datatypes::DataType;
 const MOST: usize = i32::MAX as usize;
 
 /// Checks that `arrays`, which are of one type, can be put together; the reason when they cannot.
-pub(super) fn check(arrays: &[&dyn Array]) -> Result<(), String> {
+pub(in crate::assemble) fn check(arrays: &[&dyn Array]) -> Result<(), String> {
     let Some(first) = arrays.first() else {
         return Ok(());
     };
@@ -36,6 +36,20 @@ fn is_delicate(data_type: &DataType) -> bool {
         | DataType::RunEndEncoded(_, item) => is_delicate(item.data_type()),
         DataType::Struct(fields) => fields.iter().any(|f| is_delicate(f.data_type())),
         _ => false,
+    }
+}
+
+/// Whether arrays of the type are joined by copying what is in them, without a look at the values.
+pub(in crate::assemble) fn is_copied(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(..) | DataType::Union(..) | DataType::RunEndEncoded(..) => false,
+        DataType::ListView(_) | DataType::LargeListView(_) | DataType::FixedSizeList(_, 0) => false,
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::Map(item, _) => is_copied(item.data_type()),
+        DataType::Struct(fields) => fields.iter().all(|f| is_copied(f.data_type())),
+        _ => true,
     }
 }
 

@@ -1,6 +1,5 @@
 //! Values of every type, and types that set limits to what can stand in one array.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::*;
@@ -8,14 +7,14 @@ use arrow::buffer::{OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::*;
 use segue_error::{Error, ErrorCode, Result};
 
+use super::super::runs::Runs;
 use super::super::{Cell, SegmentChunks, assemble_static, size};
-use crate::assemble::RowKey;
-use crate::assemble::cells::TemporalCells;
+use super::Gather;
+use crate::ViewOptions;
 use crate::ipc::tests::samples;
 use crate::model::{Chunk, SegmentId};
 use crate::testing::{ChunkBuilder, schema_of};
 use crate::view::View;
-use crate::{Fill, ViewOptions};
 
 /// One list of all `items`.
 fn listed(items: &ArrayRef) -> ListArray {
@@ -45,12 +44,24 @@ fn cell(chunk: usize, row: usize) -> Cell {
     }
 }
 
+/// The given rows of the arrays, one after the other.
+fn gather(
+    columns: &[ListArray],
+    cells: impl IntoIterator<Item = Option<Cell>>,
+) -> Result<ArrayRef> {
+    let mut runs = Runs::default();
+    cells.into_iter().for_each(|cell| runs.push(cell));
+    with_chunks(columns, |chunks| {
+        Gather::new(chunks, &chunks.view.components()[0])?.lists(&runs)
+    })
+}
+
 /// The first rows of all arrays.
 fn gathered(columns: &[ListArray]) -> Result<ArrayRef> {
-    with_chunks(columns, |chunks| {
-        let cells = (0..columns.len()).map(|chunk| Some(cell(chunk, 0)));
-        super::gather(chunks, &chunks.view.components()[0], cells)
-    })
+    gather(
+        columns,
+        (0..columns.len()).map(|chunk| Some(cell(chunk, 0))),
+    )
 }
 
 #[track_caller]
@@ -67,10 +78,8 @@ fn values_of_every_type_are_gathered_from_several_chunks() {
         let values = samples::listed(&items);
         let columns = [values.clone(), values.clone(), values.clone()];
         let cells = [cell(2, 2), cell(0, 1), cell(1, 0), cell(0, 2)];
-        let found = with_chunks(&columns, |chunks| {
-            let component = &chunks.view.components()[0];
-            super::gather(chunks, component, cells.into_iter().map(Some))
-        });
+        let said = cells.map(|cell| values.is_valid(cell.row).then_some(cell));
+        let found = gather(&columns, said);
         if matches!(items.data_type(), DataType::FixedSizeList(_, 0)) {
             assert_unsupported(found, "size 0");
             continue;
@@ -172,12 +181,13 @@ fn items_without_bytes_count_for_what_gathering_them_takes() {
     for items in many_without_bytes() {
         with_chunks(&[listed(&items)], |chunks| {
             check(assemble_static(chunks).unwrap_err());
-            let key = RowKey::at(7);
-            let cells = TemporalCells {
-                fill: Fill::None,
-                components: vec![BTreeMap::from([(key, cell(0, 0))])],
+            let mut runs = Runs::default();
+            runs.push(Some(cell(0, 0)));
+            let column = size::Column {
+                component: 0,
+                runs: &runs,
             };
-            let fitting = size::rows_that_fit(chunks, &[key], &vec![None], &cells, usize::MAX);
+            let fitting = size::rows_that_fit(chunks, &[7i64], &[column], usize::MAX);
             check(fitting.unwrap_err());
         });
     }
